@@ -269,3 +269,36 @@ def append(arr: Any, values: Any, axis: Any = None) -> ndarray:
     if axis is None:
         return concatenate((ravel(arr), ravel(values)))
     return concatenate((arr, values), axis)
+
+
+def _pairs(width: Any, rank: int) -> list[tuple[int, int]] | None:
+    """How many elements come before and behind each axis; None: it is said in another way."""
+    if type(width) is int:
+        pairs = [(width, width)] * rank
+    elif type(width) in (tuple, list) and len(width) == 2 and type(width[0]) is type(width[1]) is int:
+        pairs = [(width[0], width[1])] * rank
+    else:
+        return None
+    return pairs if min(pairs[0]) >= 0 else None
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    """An array with elements around it: zeros, or what a mode says."""
+    pairs = _pairs(pad_width, array.ndim) if type(array) is ndarray and array.ndim else None
+    if pairs is None or mode != "constant" or kwargs or array.dtype.kind not in "biufc":
+        from ._numpys import program_of
+
+        return program_of("pad")(array, pad_width, mode, **kwargs)
+    shape = [before + n + behind for (before, behind), n in zip(pairs, array.shape, strict=True)]
+    if array.ndim == 1:
+        zeros = empty(max(pairs[0]), array.dtype, device=array.device)
+        zeros[...] = 0
+        return concatenate((zeros[: pairs[0][0]], array, zeros[: pairs[0][1]]))
+    made = empty(shape, array.dtype, "F" if array.flags.fnc else "C", device=array.device)
+    inner = [slice(before, before + n) for (before, _), n in zip(pairs, array.shape, strict=True)]
+    made[tuple(inner)] = array
+    for d, (before, behind) in enumerate(pairs):  # what lies beside the axes before is written already
+        key = [slice(None)] * d
+        made[(*key, slice(before))] = 0
+        made[(*key, slice(shape[d] - behind, None))] = 0
+    return made

@@ -316,3 +316,20 @@ def test_limits_and_numbers():
     with pytest.warns(DeprecationWarning, match="2-dimensional"):
         assert tn.cross([1, 2, 3], [4, 5]).tolist() == [-15, 12, -3]
     assert tn.ones(np.array([2, 3])).shape == tn.ones(tn.array([2, 3])).shape == (2, 3)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i2", "?", "c8", "M8[s]"])
+def test_zeros_are_put_around_arrays(dtype):
+    rng = np.random.default_rng(12)
+    for shape in [(), (0,), (5,), (3, 4), (2, 0, 3), (2, 3, 4)]:
+        a = (rng.random(shape) * 9).astype("i8").astype(dtype)
+        for x in (a, np.asfortranarray(a), a[..., ::-1] if a.ndim else a):
+            for width in (0, 2, (1, 3), [0, 1], -1, (2,), 1.5, ((1, 2),) * a.ndim, np.int64(1)):
+                made = []
+                for module in (np, tn):
+                    try:
+                        b = module.pad(module.asarray(x), width)
+                        made.append((b.dtype, b.shape, b.flags.f_contiguous, np.asarray(b).tolist()))
+                    except (TypeError, ValueError) as error:
+                        made.append(type(error))
+                assert made[0] == made[1], (shape, width)
