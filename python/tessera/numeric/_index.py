@@ -20,6 +20,7 @@ from ._ndarray import is_derived, ndarray
 from ._reduce import max as _greatest
 from ._reduce import min as _least
 from ._reduce import scalar_of
+from ._reduce import sum as _sum_of
 from ._setup import HostDtype, to_numpy, warn_of_lost_parts
 from ._ufunc import FUNCTIONS, select
 
@@ -591,8 +592,15 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     mask = f.asarray(mask)
     if mask.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
-    values, found = f.ravel(_assigned(vals, arr)), flatnonzero(mask)
+    values = f.ravel(_assigned(vals, arr))
+    mask = f.asarray(truth(mask))
     _check_safe(vals, arr)
+    if values.size and type(arr) is ndarray and arr.device == "cpu" and mask.shape == arr.shape:
+        n = int(_sum_of(mask))
+        if n:
+            arr[mask] = values[:n] if values.size >= n else values[f.arange(n) % values.size]
+        return
+    found = flatnonzero(mask)
     if found.size and not values.size:
         raise ValueError("Cannot insert from an empty array!")
     if found.size:

@@ -363,6 +363,8 @@ def _at(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> None
     """The same, of what has been looked at."""
     if given and has_dtype(given[0]) and not a._is_items and not has_meaning(a):
         _check_at(function, a.dtype, numpy.dtype(given[0].dtype))
+    if function.__name__ == "negative" and a.dtype.kind in "if" and not has_meaning(a):
+        function, given = FUNCTIONS["multiply"], (-1,)  # which has a loop in order
     if _at_few(function, a, indices, given) or _at_in_order(function, a, indices, given):
         return
     places = Places(a, indices)

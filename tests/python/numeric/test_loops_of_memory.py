@@ -201,3 +201,24 @@ def test_diagonals_are_summed(dtype):
         made, wanted = (call(k, k.asarray(x)) for k in (np, numpy))
         assert type(made) is type(wanted)
         numpy.testing.assert_allclose(made, wanted, 1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["f", "d", "i4", "u1", "c16", "?"])
+def test_values_are_placed_in_turn_and_turned_at_places(dtype):
+    rng = numpy.random.default_rng(11)
+    for n in (0, 1, 3, 40):
+        shape = (7, int(rng.integers(1, 9)))
+        x, mask = (rng.normal(size=shape) * 9).astype(dtype), rng.random(shape) < rng.choice([0.2, 0.8])
+        values, at = (rng.normal(size=n) * 9).astype("i4" if n == 3 else dtype), rng.integers(-7, 7, 30)
+        for call in (lambda k, a: k.place(a, k.asarray(mask), k.asarray(values)),
+                     lambda k, a: k.place(a[:, ::-1], k.asarray(mask), k.asarray(values)),
+                     lambda k, a: k.negative.at(a, k.asarray(at))):  # fmt: skip
+            made = []
+            for module in (np, numpy):
+                a = module.asarray(x.copy())
+                try:
+                    call(module, a)
+                    made.append(numpy.asarray(a))
+                except (TypeError, ValueError) as error:
+                    made.append(type(error))
+            numpy.testing.assert_equal(*made)
