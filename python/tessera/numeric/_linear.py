@@ -444,6 +444,8 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     shape = [a.shape[d] for d in rows] + [b.shape[d] for d in columns]
     if 1 in (x.size, y.size):
         return f.asarray(_scaled(x, y)).reshape(shape)
+    if are_floats(x, y) and x.size and y.size:
+        return x.dot(y).reshape(shape)
     made = product(x, y)
     _core.numeric_tell_product("dot", x, y, made, True, True)
     return made.reshape(shape)

@@ -315,7 +315,7 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
         if not x.size and not isinstance(each, (ndarray, numpy.ndarray)):
             x = x.astype(numpy.intp)  # of nothing, which has no dtype
         x = flatnonzero(x) if x.dtype == bool else x
-        made.append(x.reshape([-1 if k == d else 1 for k in range(len(args))]))
+        made.append(x[(None,) * d + (slice(None),) + (None,) * (len(args) - 1 - d)])
     return tuple(made)
 
 

@@ -296,7 +296,8 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     def product(i: int, j: int) -> Any:
         if i == j:
             return parts[i]
-        return _linear.dot(product(i, at[i][j]), product(at[i][j] + 1, j))
+        x, y = product(i, at[i][j]), product(at[i][j] + 1, j)
+        return x.dot(y) if _linear.are_floats(x, y) else _linear.dot(x, y)
 
     made = f.asarray(product(0, len(parts) - 1))
     made = made[0] if ranks[0] == 1 else made
@@ -367,6 +368,10 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     """Norms of vectors (one axis) or matrices (two)."""
     x = f.asarray(x)
     if axis is None:
+        if ord is None and x.size and _linear.are_floats(x, x) and x.flags.c_contiguous:
+            flat = x if x.ndim == 1 else f.ravel(x)
+            made = numpy.sqrt(flat.dot(flat))  # as NumPy's
+            return f.asarray(made).reshape((1,) * x.ndim) if keepdims else made
         if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
             if x.dtype.kind == "c":  # of an infinity the other part may be 0
                 return _sqrt(r.sum(x.real * x.real + x.imag * x.imag, keepdims=keepdims))

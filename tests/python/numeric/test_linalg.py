@@ -258,3 +258,24 @@ def test_classes_of_results_are_numpys(name):
         parts = made if isinstance(made, tuple) else (made,)
         found.append([(type(x) is kind, np.asarray(x).round(12).tolist()) for x in parts])
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16", "i4"])
+def test_lengths_and_chains_of_random_shapes(dtype):
+    rng = np.random.default_rng(13)
+    for _ in range(40):
+        shape = tuple(rng.integers(1, 5, 3))
+        a, b, c = ((rng.random(s) * 9 - 4).astype(dtype) for s in (shape, (shape[0], shape[1]), (shape[1], 4)))
+        calls = [
+            lambda m, a=a: m.linalg.norm(m.asarray(a)),
+            lambda m, a=a: m.linalg.norm(m.asarray(a.T), keepdims=True),
+            lambda m, a=a: m.linalg.norm(m.asarray(a[..., ::-1])),
+            lambda m, a=a: m.tensordot(m.asarray(a), m.asarray(a), (1, 1)),
+            lambda m, a=a, b=b: m.tensordot(m.asarray(b), m.asarray(a)),
+            lambda m, b=b, c=c: m.linalg.multi_dot([m.asarray(b.T), m.asarray(b), m.asarray(c)]),
+        ]
+        for call in calls:
+            made, wanted = call(tn), call(np)
+            assert made.dtype == wanted.dtype and made.shape == wanted.shape
+            assert isinstance(made, tn.ndarray) == isinstance(wanted, np.ndarray)
+            np.testing.assert_allclose(np.asarray(made), wanted, 1e-5, 1e-5)
