@@ -332,3 +332,23 @@ def test_long_narrow_rows_of_gpus_without_clusters(monkeypatch) -> None:
     run = subprocess.run([sys.executable, "-c", OLD_GPU, folder], capture_output=True, text=True, check=True)
     text = text_of(run.stderr)
     assert run.stdout.split() == ["0", "512"] and "num_ctas=2" in text and "max_registers" not in text
+
+
+@pytest.mark.parametrize(("m", "k", "n", "dtype"), [
+    (256, 25, 6, "f8"), (40, 150, 16, "f4"), (33, 65, 17, "i4"), (2, 9000, 3, "f8"), (64, 33, 20, "c8"),
+])  # fmt: skip
+def test_products_of_few_are_one_launch_without_python(mock, capfd, monkeypatch, m, k, n, dtype) -> None:
+    rng = numpy.random.default_rng(k)
+    x, y = ((rng.standard_normal(shape) * 9).astype(dtype) for shape in ((m, k), (k, n)))
+    a, b = np.asarray(x, device="cuda"), np.asarray(y, device="cuda")
+    monkeypatch.setenv("TS_DUMP", "fold")
+    capfd.readouterr()
+    np.wait(a @ b)
+    text = text_of(capfd.readouterr().err)
+    mock.n_values, before = text[: text.index("{")].count("%"), mock.n_launches
+    made = a @ b
+    np.wait(made)
+    assert mock.n_launches == before + 1
+    run_as_gpu(mock.values, mock.n_values, mock.grid, text, 90)
+    mock.n_values = 0
+    numpy.testing.assert_allclose(made.get(), x @ y, 1e-4 if dtype in ("f4", "c8") else 1e-9, 1e-4)
