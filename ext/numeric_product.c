@@ -54,11 +54,13 @@ static PyObject *product_of(core_state *state, PyObject *x, PyObject *y, const c
     ts_nd *a = ND(x), *b = ND(y), *result;
     ts_error err;
     ts_status status;
-    NUMERIC_BEGIN(state);
-    status = ts_nd_product_meet(a, b, &err);
-    NUMERIC_END(state);
-    if (status != TS_OK)
-        return core_raise(state, &err);
+    if (a->graph != state->numeric->graphs[0]) {
+        NUMERIC_BEGIN(state);
+        status = ts_nd_product_meet(a, b, &err);
+        NUMERIC_END(state);
+        if (status != TS_OK)
+            return core_raise(state, &err);
+    }
     bool in_host = ts_device_caps_of(ts_nd_graph_device(a->graph)) & TS_DEVICE_HOST_MEMORY;
     int64_t small = in_host ? PRODUCT_SMALL : PRODUCT_FOLD;
     bool is_large = a->rank == 2 && b->rank == 2 && a->count * ts_nd_shape(b)[1] > small;
