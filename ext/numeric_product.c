@@ -54,7 +54,7 @@ static PyObject *product_of(core_state *state, PyObject *x, PyObject *y, const c
     ts_nd *a = ND(x), *b = ND(y), *result;
     ts_error err;
     ts_status status;
-    if (a->graph != state->numeric->graphs[0]) {
+    if (a->graph != state->numeric->graphs[0] || b->graph != a->graph) {
         NUMERIC_BEGIN(state);
         status = ts_nd_product_meet(a, b, &err);
         NUMERIC_END(state);

@@ -482,6 +482,7 @@ static ts_status call_take(const call_of *c, nd_node *node, const call_lift *lif
     ts_nd *out = c->call->out;
     for (uint32_t i = 0; i < c->row->n_in; i++) {
         ts_nd *a = c->call->in[i].array;
+        ts_assert(!a || a->graph == c->graph);
         TS_TRY(a ? call_take_array(node, (int)i, a, lift, err) : call_take_number(c, node, (int)i, err));
     }
     if (!c->call->where)
@@ -1008,7 +1009,9 @@ static ts_status call_meet(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **r
     if (n == 1 && call->out && meeting.count > CALL_FEW) /* numbers, which go to a part of many elements */
         meeting.costs = 0;
     TS_TRY(ts__nd_meet(&meeting, arrays, n, err));
+    nd_inside_begin(graph);
     ts_status status = call_here(meeting.graph, call, result, err);
+    nd_inside_end(graph);
     if (meeting.graph != graph) {
         meeting.graph->strict = false;
         graph->faults |= ts_nd_graph_faults(meeting.graph);
@@ -1024,5 +1027,5 @@ ts_status ts_nd_run(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **result, 
     if ((uint32_t)call->fn >= TS_ND_COUNT)
         return ts_fail(err, TS_VALUE, "ts_nd_run(): fn is %u, which is no function; ts_nd_find() gives %u for a name "
                        "that is not there", (uint32_t)call->fn, TS_ND_COUNT);
-    return nd_has_near(graph) ? call_meet(graph, call, result, err) : call_here(graph, call, result, err);
+    return nd_may_meet(graph) ? call_meet(graph, call, result, err) : call_here(graph, call, result, err);
 }

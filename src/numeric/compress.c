@@ -462,12 +462,14 @@ ts_status ts_nd_compress(ts_nd *from, ts_nd *mask, ts_nd **result, ts_error *err
         return ts_fail(err, TS_VALUE, "a mask is bool and has as many elements as the array");
     TS_TRY(ts__nd_numbers(from, "compress", err));
     TS_TRY(ts__nd_same_device(mask->graph, from, "compress", err));
+    nd_inside_begin(mask->graph);
     ts_status status = compress_flat(mask, &flags, err);
     if (status == TS_OK && from)
         status = compress_flat(from, &values, err);
     if (status == TS_OK)
         status = on_host || !mask->count ? compress_on_host(values, flags, result, err)
                                          : ts__nd_compress_by_kernels(values, flags, false, result, err);
+    nd_inside_end(mask->graph);
     ts_nd_release(flags), ts_nd_release(values);
     if (status == TS_OK && from)
         nd_means(*result, from);

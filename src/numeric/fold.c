@@ -1027,23 +1027,17 @@ static ts_status fold_meet(ts_nd_graph **graph, const ts_nd_reduction *r, ts_err
 {
     ts_nd *const arrays[] = {r->x, r->where};
     nd_meeting meeting = {.graph = *graph, .count = r->x->count, .costs = ND_COSTS_LAUNCH};
-    if (!nd_has_near(*graph))
+    if (!nd_may_meet(*graph))
         return TS_OK;
     TS_TRY(ts__nd_meet(&meeting, arrays, 2, err));
     *graph = meeting.graph;
     return TS_OK;
 }
 
-ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_nd **result, ts_error *err)
+static ts_status fold_reduce(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd **result, ts_error *err)
 {
-    const ts_nd_reduction *r = reduction;
     int64_t shape[TS_ND_RANK], kept[TS_ND_RANK], strides[TS_ND_RANK];
     uint32_t rank = 0;
-    TS_NEED(err, result);
-    *result = NULL;
-    TS_NEED(err, graph, reduction);
-    TS_NEED(err, reduction->x);
-    TS_TRY(fold_meet(&graph, r, err));
     TS_TRY(ts__nd_numbers(r->x, "reduce", err));
     nd_quick_operand(r->x);
     if (r->fold == TS_ND_SPREAD && (r->where || nd_kind(r->dtype ? r->dtype : (ts_dtype)r->x->dtype) != 'f'))
@@ -1082,6 +1076,19 @@ ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_
     return status;
 }
 
+ts_status ts_nd_reduce(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_nd **result, ts_error *err)
+{
+    TS_NEED(err, result);
+    *result = NULL;
+    TS_NEED(err, graph, reduction);
+    TS_NEED(err, reduction->x);
+    TS_TRY(fold_meet(&graph, reduction, err));
+    nd_inside_begin(graph);
+    ts_status status = fold_reduce(graph, reduction, result, err);
+    nd_inside_end(graph);
+    return status;
+}
+
 /* Of one element or none: itself. */
 static ts_status scan_none(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
 {
@@ -1092,14 +1099,8 @@ static ts_status scan_none(const ts_nd_reduction *r, ts_nd *out, ts_error *err)
     return TS_OK;
 }
 
-ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_nd **result, ts_error *err)
+static ts_status fold_accumulate(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd **result, ts_error *err)
 {
-    const ts_nd_reduction *r = reduction;
-    TS_NEED(err, result);
-    *result = NULL;
-    TS_NEED(err, graph, reduction);
-    TS_NEED(err, reduction->x);
-    TS_TRY(fold_meet(&graph, r, err));
     TS_TRY(ts__nd_numbers(r->x, "accumulate", err));
     bool is_truth = r->fold == TS_ND_ALL || r->fold == TS_ND_ANY;
     ts_dtype dtype = is_truth ? TS_DTYPE_bool_ : r->dtype ? r->dtype : (ts_dtype)r->x->dtype;
@@ -1121,6 +1122,19 @@ ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction,
         ts_nd_release(*result);
         *result = NULL;
     }
+    return status;
+}
+
+ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_reduction *reduction, ts_nd **result, ts_error *err)
+{
+    TS_NEED(err, result);
+    *result = NULL;
+    TS_NEED(err, graph, reduction);
+    TS_NEED(err, reduction->x);
+    TS_TRY(fold_meet(&graph, reduction, err));
+    nd_inside_begin(graph);
+    ts_status status = fold_accumulate(graph, reduction, result, err);
+    nd_inside_end(graph);
     return status;
 }
 

@@ -110,7 +110,7 @@ ts_status ts__nd_read(ts_nd *a, int64_t offset, ts_nd_event_kind kind, const cha
 ts_status ts_nd_read(ts_nd *a, int64_t offset, void *out, ts_error *err)
 {
     TS_NEED(err, a, out);
-    if (a->graph->near)
+    if (a->graph->near && !a->graph->n_inside)
         ts__nd_near_read(a);
     if (nd_is_there(a)) {
         const char *data = (const char *)ts_buffer_data(a->store->buffer) + a->offset + offset;

@@ -180,5 +180,5 @@ ts_status ts__nd_meet(nd_meeting *meeting, ts_nd *const *arrays, uint32_t n, ts_
 ts_status ts__nd_meet_few(int64_t count, ts_nd *const *arrays, uint32_t n, ts_error *err)
 {
     nd_meeting meeting = {.graph = arrays[0]->graph, .count = count, .costs = ND_COSTS_LAUNCH};
-    return nd_has_near(meeting.graph) ? ts__nd_meet(&meeting, arrays, n, err) : TS_OK;
+    return nd_may_meet(meeting.graph) ? ts__nd_meet(&meeting, arrays, n, err) : TS_OK;
 }

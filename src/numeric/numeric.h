@@ -150,6 +150,7 @@ typedef struct nd_spare {
 struct ts_nd_graph {
     ts_nd_graph *near, *far; /* of a GPU's graph: that of host memory; of this one: the GPU's. NULL: none */
     uint32_t reads;          /* of elements of a storage before it comes near; 0: as its bytes say */
+    uint32_t n_inside;       /* calls at work, during which no storage moves; of the GPU's graph */
     ts_device *device;
     const ts_alloc *alloc;
     nd_node *first, **last; /* nodes with a store, in the order of their calls */
@@ -292,9 +293,19 @@ TS_CHECKED ts_status ts__nd_meet(nd_meeting *meeting, ts_nd *const *arrays, uint
 TS_CHECKED ts_status ts__nd_meet_few(int64_t count, ts_nd *const *arrays, uint32_t n, ts_error *err);
 /* Elements of a storage are read: it is near from now on if that pays. */
 void ts__nd_near_read(ts_nd *a);
-static inline bool nd_has_near(const ts_nd_graph *graph)
+/* Whether arrays of a call may have to meet: the graph is one of two, and no call is at work, whose arrays have met. */
+static inline bool nd_may_meet(const ts_nd_graph *graph)
 {
-    return graph->near || graph->far;
+    return (graph->near && !graph->n_inside) || (graph->far && !graph->far->n_inside);
+}
+/* Around a call whose arrays have met: what it calls leaves them where they are. */
+static inline void nd_inside_begin(ts_nd_graph *graph)
+{
+    (graph->far ? graph->far : graph)->n_inside++;
+}
+static inline void nd_inside_end(ts_nd_graph *graph)
+{
+    (graph->far ? graph->far : graph)->n_inside--;
 }
 
 /* Whether the values of two nodes of one shape lie in the same order of axes; their elements may differ in size. */

@@ -219,20 +219,10 @@ static ts_status places_last(ts_nd *to, ts_nd *offsets, bool by_all, ts_nd **kep
     return TS_OK;
 }
 
-ts_status ts_nd_scatter(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags, ts_error *err)
+/* Arrays that lie in one graph and stay there; nothing that waits reads what changes. */
+static ts_status places_put(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags, ts_error *err)
 {
     ts_nd *own = values;
-    TS_NEED(err, to, offsets, values);
-    TS_TRY(ts__nd_meet_few(offsets->count, (ts_nd *const[]){to, offsets, values}, 3, err));
-    if (to->flags & TS_ND_READONLY)
-        return ts_fail(err, TS_VALUE, "assignment destination is read-only");
-    if (!offsets->count)
-        return TS_OK;
-    TS_TRY(ts__nd_numbers(to, "scatter", err));
-    TS_TRY(ts__nd_numbers(values, "scatter", err));
-    TS_TRY(ts__nd_same_device(to->graph, offsets, "scatter", err));
-    TS_TRY(ts__nd_same_device(to->graph, values, "scatter", err));
-    TS_TRY(ts__nd_flush(to->graph, TS_ND_CAUSE_part, err)); /* nothing that waits may read what changes */
     if (ts_nd_shares(to, values, false)) {
         ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = values}}};
         TS_TRY(ts_nd_run(to->graph, &call, &own, err));
@@ -245,5 +235,24 @@ ts_status ts_nd_scatter(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags
     ts_nd_release(how.kept);
     if (own != values)
         ts_nd_release(own);
+    return status;
+}
+
+ts_status ts_nd_scatter(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags, ts_error *err)
+{
+    TS_NEED(err, to, offsets, values);
+    TS_TRY(ts__nd_meet_few(offsets->count, (ts_nd *const[]){to, offsets, values}, 3, err));
+    if (to->flags & TS_ND_READONLY)
+        return ts_fail(err, TS_VALUE, "assignment destination is read-only");
+    if (!offsets->count)
+        return TS_OK;
+    TS_TRY(ts__nd_numbers(to, "scatter", err));
+    TS_TRY(ts__nd_numbers(values, "scatter", err));
+    TS_TRY(ts__nd_same_device(to->graph, offsets, "scatter", err));
+    TS_TRY(ts__nd_same_device(to->graph, values, "scatter", err));
+    TS_TRY(ts__nd_flush(to->graph, TS_ND_CAUSE_part, err)); /* nothing that waits may read what changes */
+    nd_inside_begin(to->graph);
+    ts_status status = places_put(to, offsets, values, flags, err);
+    nd_inside_end(to->graph);
     return status;
 }

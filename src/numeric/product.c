@@ -338,7 +338,10 @@ ts_status ts_nd_sum_products(ts_nd *a, ts_nd *b, uint32_t axis, ts_nd **result, 
     if (!dtype || a->graph != b->graph || axis >= TS_MAX(a->rank, b->rank))
         return ts_fail(err, TS_SHAPE, "a sum of products is along axis 0 to %d of arrays of one device",
                        TS_MAX(a->rank, b->rank) - 1);
-    return product_sum(a, b, dtype, axis, result, err);
+    nd_inside_begin(a->graph);
+    ts_status status = product_sum(a, b, dtype, axis, result, err);
+    nd_inside_end(a->graph);
+    return status;
 }
 
 /* The sum along K of products (M, K, N). */
@@ -382,7 +385,7 @@ ts_status ts_nd_product_meet(ts_nd *a, ts_nd *b, ts_error *err)
 {
     TS_NEED(err, a, b);
     nd_meeting meeting = {.graph = a->graph, .count = TS_MAX(a->count, b->count), .costs = ND_COSTS_LAUNCH};
-    if (!nd_has_near(a->graph))
+    if (!nd_may_meet(a->graph))
         return TS_OK;
     double products = (double)a->count * (double)(b->rank == 2 ? ts_nd_shape(b)[1] : 1);
     if (a->rank == 2 && b->rank == 2) /* few of them are as fast as sixteenth as many functions */
@@ -405,7 +408,9 @@ ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
     if (ts_nd_matrices_are(a, b))
         return product_of_matrices(a, b, result, err);
     bool is_direct = product_is_direct(a, b, &shape);
+    nd_inside_begin(a->graph);
     ts_status status = is_direct ? product_direct(a, b, shape, result, err) : product_fold(a, b, result, err);
+    nd_inside_end(a->graph);
     if (status != TS_OK) {
         ts_nd_release(*result);
         *result = NULL;

@@ -72,8 +72,17 @@ def waits(m, a, x):
     a[:] = y * z
 
 
+def powers(m, a, x):
+    n = m.arange(40)
+    for i in range(12):
+        a[i, :5] = x[:5] ** n[1:6]
+        x[:5] *= m.minimum(n[:5] ** n[:5], 1) + 0.5
+        a[i] = m.cumsum(a[:, i])
+        a[1:3, i] += a[:2, i]
+
+
 @pytest.mark.parametrize("reads", COUNTS)
-@pytest.mark.parametrize("program", [solve, sweep, recur, to_and_fro, places, waits])
+@pytest.mark.parametrize("program", [powers, solve, sweep, recur, to_and_fro, places, waits])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "c16"])
 def test_programs_over_elements_are_numpys(near, program, reads, dtype) -> None:
     _core.numeric_near(near, reads)
