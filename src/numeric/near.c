@@ -24,7 +24,7 @@ enum {
     NEAR_MOST = 1 << 26,       /* bytes of one that may come near */
     NEAR_PRICE = 8,            /* of any copy, in launches; */
     NEAR_BYTES = 1 << 15,      /* one more for so many bytes */
-    NEAR_PATIENCE = 12         /* doublings of the price */
+    NEAR_PATIENCE = 4          /* doublings of the price: a walk that follows others is not put off for long */
 };
 
 ts_status ts_nd_graph_near(ts_nd_graph *graph, ts_device *host, uint32_t reads, ts_error *err)
