@@ -219,7 +219,7 @@ class Program:
         wanted, said = outcome(text, np, self.theirs)
         got, heard = outcome(text, tn, self.ours)
         bounds = bounds_of(text, is_exact, said, self.theirs)
-        found = difference(wanted, got, bounds)
+        found = "" if self.meets_nan(text, wanted) else difference(wanted, got, bounds)
         if not found and hears and said != heard and not isinstance(wanted, Exception):
             found = f"warnings {said} | {heard}"
         if not found:
@@ -231,6 +231,12 @@ class Program:
                 name = ALL[int(self.rng.integers(len(ALL)))]
                 self.theirs[name], self.ours[name] = wanted, got
         return text, found
+
+    def meets_nan(self, text: str, wanted: Any) -> bool:
+        """Whether it is a matrix with a NaN on a GPU: which results are NaN follows from the order of a solver's
+        steps, and cuSOLVER's is another than LAPACK's."""
+        on_gpu, is_number = not self.hears, isinstance(wanted, (np.ndarray, np.generic)) and wanted.dtype.kind in "fc"
+        return on_gpu and "m.linalg." in text and is_number and not np.isfinite(wanted).all()
 
     def are_alike(self) -> bool:
         """Whether the arrays have the same bits, those of NaN too."""
