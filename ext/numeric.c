@@ -4,6 +4,7 @@
  */
 #include "numeric.h"
 #include <string.h>
+#include <structmember.h>
 
 /* ---- words --------------------------------------------------------------------------------------- */
 
@@ -231,6 +232,8 @@ static void numeric_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     core_state *state = STATE(self);
+    if (((numeric_array *)self)->weakrefs)
+        PyObject_ClearWeakRefs(self); /* before the lock: what is called then may compute */
     if (ND(self)) {
         numeric_lock(state->numeric); /* of no line */
         ts_nd_release(ND(self));
@@ -724,8 +727,7 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!O!O!", &PyType_Type, &class, &PyTuple_Type, &dtypes, &PyDict_Type, &hooks))
         return NULL;
     Py_XSETREF(n->array_class, (PyTypeObject *)Py_NewRef(class));
-    if (!n->array_class->tp_dictoffset && !n->array_class->tp_weaklistoffset &&
-        !PyType_HasFeature(n->array_class, Py_TPFLAGS_HAVE_GC))
+    if (!n->array_class->tp_dictoffset && !PyType_HasFeature(n->array_class, Py_TPFLAGS_HAVE_GC))
         n->array_class->tp_dealloc = numeric_dealloc; /* a class of Python without fields ends as its base does */
     Py_XSETREF(n->numbers, PyDict_New());
     for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(dtypes) && d < TS_DTYPE_COUNT; d++) {
@@ -939,11 +941,17 @@ static PyGetSetDef numeric_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+static PyMemberDef numeric_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(numeric_array, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static const PyType_Slot numeric_slots[] = {
     {Py_tp_doc, "The part of tessera.numeric.ndarray that is written in C."},
     {Py_tp_dealloc, numeric_dealloc},
     {Py_tp_methods, numeric_methods},
     {Py_tp_getset, numeric_getset},
+    {Py_tp_members, numeric_members},
     {Py_tp_hash, PyObject_HashNotImplemented},
     {Py_mp_subscript, numeric_subscript},
     {Py_mp_ass_subscript, numeric_ass_subscript},

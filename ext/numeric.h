@@ -96,6 +96,7 @@ typedef struct numeric_array {
     ts_nd *nd;
     PyObject *base; /* whose memory this is, as NumPy's; NULL: its own */
     struct numeric_former *formers; /* headers that it had and that others may still use (numeric_become) */
+    PyObject *weakrefs;             /* to the array; the object's memory is kept with none */
     bool is_seen;                   /* the memory of its header was handed out (numeric_data) */
 } numeric_array;
 #define ND(object) (((numeric_array *)(object))->nd)

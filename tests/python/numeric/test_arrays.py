@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -295,3 +296,30 @@ class Shows:
 def test_operands_that_show_our_arrays():
     assert tn.add(Shows(), 1).tolist() == [1, 2, 3] == (tn.ones(3, int) + Shows()).tolist()
     assert tn.interp(Shows(), Shows(), Shows()).tolist() == [0, 1, 2]
+
+
+class Field(tn.ndarray):
+    """A class of Python, with a dictionary."""
+
+
+@pytest.mark.parametrize("make", [lambda: tn.ones(3), lambda: tn.ones(3).view(Field), lambda: tn.ones(3)[1:]])
+def test_arrays_take_weak_references(make):
+    a = make()
+    gone = []
+    one = weakref.ref(a, lambda ref: gone.append((ref(), (tn.ones(3) + 1).tolist())))  # computes, as any callback may
+    by_name = weakref.WeakValueDictionary(a=a)
+    assert one() is a is by_name["a"] and weakref.getweakrefcount(a) == 2
+    del a
+    assert one() is None and not by_name and gone == [(None, [2.0, 2.0, 2.0])]
+
+
+def test_memory_of_an_object_is_kept_without_its_weak_references():
+    old = [weakref.ref(tn.ones(3)) for _ in range(3)]
+    held = [tn.ones(3) for _ in range(200)]
+    ended = [weakref.ref(a) for a in held]
+    places = {id(a) for a in held}
+    del held
+    made = [tn.ones(3) for _ in range(200)]
+    assert places & {id(a) for a in made}  # objects where those were
+    assert not any(weakref.getweakrefcount(a) for a in made)
+    assert {ref() for ref in old + ended} == {None}
