@@ -113,6 +113,17 @@ bool cuda_program_is_beyond(const ts_error *err)
     return err->driver_code == CUDA_INVALID_PTX;
 }
 
+static void program_unload(cuda_program *program)
+{
+    const cuda_driver *fn = &cuda_of(program->base.device)->cuda->fn;
+    if (program->library)
+        (void)fn->LibraryUnload(program->library);
+    else if (program->module)
+        (void)fn->ModuleUnload(program->module);
+    program->library = NULL;
+    program->module = NULL;
+}
+
 static ts_status program_load(cuda_program *program, const ts_code *code, ts_error *err)
 {
     cuda_device *device = cuda_of(program->base.device);
@@ -162,6 +173,7 @@ ts_status cuda_program_load(ts_device *handle, const ts_code *code, const char *
         int mode = program_capture_mode(device, CUDA_CAPTURE_RELAXED);
         status = program_load(program, code, err);
         if (status == TS_NOMEM) { /* memory that is kept for arrays to come */
+            program_unload(program);
             cuda_trim(handle);
             status = program_load(program, code, err);
         }
@@ -217,7 +229,6 @@ void cuda_program_destroy(ts_program *handle)
 {
     cuda_program *program = (cuda_program *)handle;
     cuda_device *device = cuda_of(handle->device);
-    const cuda_driver *fn = &device->cuda->fn;
     cuda_context before;
     bool loaded = program->library || program->module;
     const void *last = program;
@@ -225,10 +236,7 @@ void cuda_program_destroy(ts_program *handle)
     if (loaded && handle->epoch == ts_device_epoch(handle->device) && cuda_enter(device, &before, NULL) == TS_OK) {
         int mode = program_capture_mode(device, CUDA_CAPTURE_RELAXED);
         program_settle(program);
-        if (program->library)
-            (void)fn->LibraryUnload(program->library);
-        else
-            (void)fn->ModuleUnload(program->module);
+        program_unload(program);
         (void)program_capture_mode(device, mode);
         cuda_leave(device, before);
     }
