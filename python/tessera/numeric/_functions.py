@@ -29,7 +29,7 @@ from ._setup import (
     to_numpy,
     warn_of_lost_parts,
 )
-from ._ufunc import FUNCTIONS, copy_of
+from ._ufunc import FUNCTIONS, copy_of, select
 
 _abs, _any, _all, _max, _min = builtins.abs, builtins.any, builtins.all, builtins.max, builtins.min
 normalize = numpy.lib.array_utils.normalize_axis_index
@@ -413,17 +413,18 @@ def _arange_there(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray | Non
     kinds = {type(x) for x in (start, stop, step)}
     if not kinds <= {int, float} or not step or not builtins.all(abs(x) < 2**53 for x in (start, stop, step)):
         return None
-    n = math.ceil((stop - start) / step)
     dtype = numpy.dtype(numpy.float64 if float in kinds else numpy.int64) if dtype is None else dtype
-    if n <= _FEW:
+    if not _FEW < (stop - start) / step < 2**40:
         return None
-    if dtype.char in "fd":
-        first = dtype.type(start)
-        return asarray(_core.numeric_iota(n).astype(dtype) * (dtype.type(start + step) - first) + first)
-    limits = numpy.iinfo(dtype) if dtype.kind in "iu" and float not in kinds else None
+    n, along = math.ceil((stop - start) / step), _core.numeric_iota
+    if dtype.char in "fd":  # the first two are stored as they are, the step is their difference
+        first, second = dtype.type(start), dtype.type(start + step)
+        made = along(n).astype(dtype) * (second - first) + first
+        return asarray(select(along(n) < 2, select(along(n) < 1, first, second), made))
+    limits = numpy.iinfo(dtype) if dtype.char in "bBhHiIlL" and float not in kinds else None
     if limits is None or not builtins.all(limits.min <= x <= limits.max for x in (start, start + (n - 1) * step)):
         return None
-    return asarray(_core.numeric_iota(n) * step + start).astype(dtype, copy=False)
+    return asarray(along(n) * step + start).astype(dtype, copy=False)
 
 
 def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
