@@ -215,26 +215,43 @@ static ts_status places_last(ts_nd *to, ts_nd *offsets, bool by_all, ts_nd **kep
     for (uint32_t i = 0; i < LAST_ARRAYS; i++)
         ts_nd_release(own[i]);
     if (status != TS_OK && status != TS_NOMEM) /* without memory for it, they are written one by one */
-        return *err = none, status;
+        return ts_fail(err, status, "%s", none.text);
     return TS_OK;
+}
+
+/* An array, or its elements as they are now where it shares memory with what is written: *own is released then. */
+static ts_status places_apart(const ts_nd *to, ts_nd *a, ts_nd **own, ts_error *err)
+{
+    void *there;
+    *own = a;
+    if (!ts_nd_shares(to, a, false))
+        return TS_OK;
+    ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = a}}};
+    TS_TRY(ts_nd_run(to->graph, &call, own, err));
+    ts_status status = ts__nd_memory(*own, TS_ND_CAUSE_part, false, &there, NULL, err); /* before anything is written */
+    if (status != TS_OK)
+        ts_nd_release(*own), *own = a;
+    return status;
 }
 
 /* Arrays that lie in one graph and stay there; nothing that waits reads what changes. */
 static ts_status places_put(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags, ts_error *err)
 {
-    ts_nd *own = values;
-    if (ts_nd_shares(to, values, false)) {
-        ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = values}}};
-        TS_TRY(ts_nd_run(to->graph, &call, &own, err));
-    }
+    ts_nd *own = values, *at = offsets;
     places_how how = {.unique = flags & TS_ND_UNIQUE || values->count == 1};
-    ts_status status = how.unique ? TS_OK : places_last(to, offsets, flags & TS_ND_BY_ALL, &how.kept, err);
+    ts_status status = places_apart(to, values, &own, err);
+    if (status == TS_OK)
+        status = places_apart(to, offsets, &at, err);
+    if (status == TS_OK && !how.unique)
+        status = places_last(to, at, flags & TS_ND_BY_ALL, &how.kept, err);
     how.unique |= how.kept != NULL;
     if (status == TS_OK)
-        status = places_write_all(to, offsets, own, &how, err);
+        status = places_write_all(to, at, own, &how, err);
     ts_nd_release(how.kept);
     if (own != values)
         ts_nd_release(own);
+    if (at != offsets)
+        ts_nd_release(at);
     return status;
 }
 

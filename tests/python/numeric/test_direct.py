@@ -509,10 +509,32 @@ def test_numbers_of_kernels_are_those_of_arange():
         made = _functions._arange_there(*given, dtype)
         if made is not None:
             wanted = np.arange(*given, dtype=dtype)
-            assert made.dtype == wanted.dtype
-            np.testing.assert_array_equal(tn.asnumpy(made), wanted)
+            assert made.dtype.char == wanted.dtype.char
+            assert tn.asnumpy(made).tobytes() == wanted.tobytes()
+    for given in [(-3.7, 25436.3, 3, np.dtype("f4")), (-0.0, 8405.0, 1, None), (1e-3, 9000, 1, None)]:
+        made = tn.asnumpy(_functions._arange_there(*given))
+        assert made.tobytes() == np.arange(*given[:3], dtype=given[3]).tobytes()
+    assert _functions._arange_there(0, 1, 1e-320, None) is None  # as many as NumPy refuses
     assert _functions._arange_there(0, 5000, 1, None).sum() == 4999 * 2500
     assert _functions._arange_there(5000, None, 1, np.dtype("u1")) is None  # numbers that wrap
+
+
+@pytest.mark.parametrize("n", [500, 20_000])
+def test_values_are_read_before_what_they_share_is_written(n):
+    rng = np.random.default_rng(n)
+    expected = rng.permutation(n)
+    places = rng.permutation(n)
+    statements = ["a[i] = a[::-1]", "a[i[:n // 4]] = a[:n // 4]", "a[i] = a", "a[i % 7] = a"]
+    statements += ["a.reshape(-1, 100)[i % (n // 100), i % 100] = a", "put(a, i, a[::-1])", "a[a % n] = a"]
+    for statement in statements:
+        ours, theirs = tn.array(expected), expected.copy()
+        exec(statement, {"a": ours, "i": tn.array(places), "n": n, "put": tn.put})
+        exec(statement, {"a": theirs, "i": places, "n": n, "put": np.put})
+        assert (tn.asnumpy(ours) == theirs).all(), statement
+        ours, own = tn.array(expected), tn.array(expected)
+        _core.numeric_scatter(ours, ours, ours[::-1], 0)
+        _core.numeric_scatter(own, tn.array(expected), tn.array(expected[::-1].copy()), 0)
+        assert (tn.asnumpy(ours) == tn.asnumpy(own)).all()
 
 
 @pytest.mark.parametrize("dtype", ["f4", "c16", "?", "i1", "f2", "i8"])
