@@ -807,15 +807,23 @@ static PyObject *numeric_stats(PyObject *module, PyObject *unused)
                          stats.n_nodes, "waiting", stats.n_waiting, "bytes", stats.bytes, "carried", stats.n_carried);
 }
 
-static PyObject *numeric_flush_all(core_state *state)
+/* Computes all that waits. That some of it cannot be computed is an error where no arrays are given, or one of them
+ * waits for it. */
+static PyObject *numeric_flush_all(core_state *state, PyObject *const *arrays, Py_ssize_t n)
 {
     ts_status status = TS_OK;
-    ts_error err;
+    ts_error err, own;
+    bool counts = n == 0;
     NUMERIC_BEGIN(state);
-    for (int i = 0; i < NUMERIC_DEVICES && state->numeric->graphs[i] && status == TS_OK; i++)
-        status = ts_nd_flush(state->numeric->graphs[i], &err);
+    for (int i = 0; i < NUMERIC_DEVICES && state->numeric->graphs[i] && status != TS_INTERRUPTED; i++) {
+        ts_status one = ts_nd_flush(state->numeric->graphs[i], &own);
+        if (one != TS_OK)
+            err = own, status = one;
+    }
+    for (Py_ssize_t i = 0; i < n && status != TS_OK; i++)
+        counts |= numeric_is_array(state, arrays[i]) && ts_nd_waits(ND(arrays[i]));
     NUMERIC_END(state);
-    if (status != TS_OK)
+    if (status == TS_INTERRUPTED || (counts && status != TS_OK))
         return core_raise(state, &err);
     for (int i = 0; i < NUMERIC_DEVICES && state->numeric->graphs[i]; i++) {
         ts_nd_graph *graph = state->numeric->graphs[i];
@@ -825,16 +833,15 @@ static PyObject *numeric_flush_all(core_state *state)
     Py_RETURN_NONE;
 }
 
-static PyObject *numeric_flush(PyObject *module, PyObject *unused)
+static PyObject *numeric_flush(PyObject *module, PyObject *const *arrays, Py_ssize_t n)
 {
-    (void)unused;
-    return numeric_flush_all(PyModule_GetState(module));
+    return numeric_flush_all(PyModule_GetState(module), arrays, n);
 }
 
 PyObject *numeric_wait(core_state *state, PyObject *array)
 {
     ts_device *device = ts_nd_graph_device(ts_nd_graph_home(ND(array)->graph));
-    PyObject *flushed = numeric_flush_all(state);
+    PyObject *flushed = numeric_flush_all(state, &array, 1);
     bool on_host = ts_device_caps_of(device) & TS_DEVICE_HOST_MEMORY;
     ts_error err;
     ts_status status = flushed && on_host ? ts_device_sync(device, 0, &err) : TS_INTERRUPTED;
@@ -985,7 +992,8 @@ static PyMethodDef numeric_functions[] = {
     {"numeric_empty", numeric_empty, METH_VARARGS, "numeric_empty(shape, dtype, columns=False, /)\n--\n\nA new array."},
     {"numeric_small", numeric_small, METH_O, "numeric_small(elements, /)\n--\n\nCalls on so many run at once."},
     {"numeric_stats", numeric_stats, METH_NOARGS, "What the graph has done, a dict."},
-    {"numeric_flush", numeric_flush, METH_NOARGS, "Computes all that waits."},
+    {"numeric_flush", (PyCFunction)(void (*)(void))numeric_flush, METH_FASTCALL,
+     "Computes all that waits; what cannot be is an error if no arrays are given, or one of them waits for it."},
     {"numeric_place", numeric_place_of, METH_O, "numeric_place(device, /)\n--\n\nThe number of a device's graph."},
     {"numeric_near", numeric_near, METH_VARARGS, "numeric_near(number, reads, /)\n--\n\n"
      "Lets storages of a graph come near after so many reads; 0: as it pays, 2**32 - 1: never."},

@@ -653,22 +653,15 @@ static bool call_reads_apart(const ts_nd_call *call, const ts_buffer *buffer)
     return reads.apart && reads.n + 1 == atomic_load_explicit(&buffer->references, memory_order_relaxed);
 }
 
-/* Computes what waits, unless nothing of it reads the storage that is about to change: loads hold their buffer. *apart:
- * what the call's operand waits for reads it, in other places. */
+/* Before a call writes to a part: computes what waits and may read there. *apart: that is what the call's operand waits
+ * for, which reads other places alone. */
 static ts_status call_settle(const ts_nd_call *call, bool *apart, ts_error *err)
 {
-    ts_nd_graph *graph = call->out->graph;
     const ts_nd_store *store = call->out->store;
     const ts_buffer *buffer = store->buffer;
-    *apart = false;
-    if (!graph->first)
-        return TS_OK;
-    if (!store->lasting && !store->value) {
-        if (!buffer || atomic_load_explicit(&buffer->references, memory_order_relaxed) == 1)
-            return TS_OK;
-        *apart = call_reads_apart(call, buffer);
-    }
-    return *apart ? TS_OK : ts__nd_flush(graph, TS_ND_CAUSE_part, err);
+    bool is_held = buffer && atomic_load_explicit(&buffer->references, memory_order_relaxed) > 1;
+    *apart = is_held && call->out->graph->first && !store->lasting && !store->value && call_reads_apart(call, buffer);
+    return *apart ? TS_OK : ts__nd_settle(call->out, TS_ND_CAUSE_part, err);
 }
 
 /* Integers have no negative powers; finding out whether there are some computes the exponents. */
@@ -846,8 +839,8 @@ static ts_status call_run(ts_nd_graph *graph, const ts_nd_call *call, nd_quick_c
         TS_TRY(call_with_casts(&c, result, err));
     if (*result)
         return TS_OK;
-    if (graph->strict)
-        TS_TRY(ts_nd_flush(graph, err));
+    if (graph->strict && ts_nd_flush(graph, err) == TS_INTERRUPTED) /* who reads a value that failed is told */
+        return TS_INTERRUPTED;
     bool may_wait = !graph->strict && (!out || (!out->store->lasting && ts__nd_is_whole(out))) && !call_is_seen(&c);
     const nd_node *narrow = may_wait ? call_narrow(&c, &lift) : NULL;
     bool at_once = quick && quick->at_once;

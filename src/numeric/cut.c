@@ -329,6 +329,50 @@ ts_status ts__nd_flush_full(ts_nd_graph *graph, ts_error *err)
     return status == TS_INTERRUPTED ? status : TS_OK; /* who reads a value that failed is told */
 }
 
+/* Whether a value, or what it is computed of, reads memory of a buffer, which another buffer may know too. Nodes with
+ * the mark do not. */
+static bool cut_reads(nd_node *node, const ts_buffer *buffer, uint32_t mark)
+{
+    if (node->mark == mark)
+        return false;
+    node->mark = mark;
+    const char *begin = ts_buffer_data(buffer), *end = begin + ts_buffer_bytes(buffer);
+    for (int i = -1; i < ND_INPUTS; i++) {
+        const nd_in *in = i < 0 ? NULL : &node->in[i];
+        const ts_buffer *read = !in ? node->done : in->kind == ND_IN_LOAD ? in->buffer : NULL;
+        const char *data = read ? ts_buffer_data(read) : end;
+        if (data < end && begin < data + ts_buffer_bytes(read))
+            return true;
+        if (in && !node->done && in->kind == ND_IN_NODE && cut_reads(in->node, buffer, mark))
+            return true;
+    }
+    return false;
+}
+
+/* The first value that waits and reads the storage's memory, or is to be its contents; NULL: there is none. */
+static nd_node *cut_reader(const ts_nd_store *store)
+{
+    nd_node *node = store->value;
+    uint32_t mark = ++store->graph->mark;
+    for (nd_node *n = store->graph->first; n && !node && store->buffer; n = n->next)
+        node = cut_reads(n, store->buffer, mark) ? n : NULL;
+    return node;
+}
+
+ts_status ts__nd_settle(const ts_nd *to, ts_nd_cause cause, ts_error *err)
+{
+    const ts_nd_store *store = to->store;
+    bool is_alone = !store->buffer || cut_references(store->buffer) == 1;
+    if (!store->graph->first || (is_alone && !store->lasting && !store->value))
+        return TS_OK;
+    ts_status status = ts__nd_flush(store->graph, cause, err);
+    if (status == TS_OK || status == TS_INTERRUPTED)
+        return status;
+    for (nd_node *node; (node = cut_reader(store));)
+        TS_TRY(cut_one(store->graph, node, true, err)); /* its own reason */
+    return TS_OK;
+}
+
 ts_status ts__nd_compute(ts_nd *a, ts_nd_cause cause, ts_error *err)
 {
     const ts_nd_store *store = a->store;

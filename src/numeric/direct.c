@@ -41,8 +41,7 @@ bool ts__nd_element(const ts_nd_operand *number, ts_dtype dtype, char element[16
 static ts_status direct_target(ts_nd *a, char **data, ts_error *err)
 {
     void *memory;
-    if (a->graph->first)
-        TS_TRY(ts_nd_flush(a->graph, err));
+    TS_TRY(ts__nd_settle(a, TS_ND_CAUSE_part, err));
     TS_TRY(ts_nd_memory(a, false, &memory, NULL, err));
     *data = memory;
     return TS_OK;

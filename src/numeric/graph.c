@@ -216,11 +216,48 @@ ts_status ts__nd_store_fill(ts_nd_store *store, ts_error *err)
     return store->buffer ? TS_OK : ts__nd_store_memory(store, &store->buffer, err);
 }
 
+/* Three digits of a size in the unit that it is less than 1,024 of: "298. GiB". */
+static void store_size(ts_text *text, int64_t bytes)
+{
+    static const char units[][4] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double size = (double)bytes / 1024;
+    uint32_t unit = 0;
+    if (bytes < 1024) {
+        ts__text_printf(text, "%d bytes", (int)bytes);
+        return;
+    }
+    for (; size >= 1023.5 && unit + 1 < TS_COUNT(units); unit++)
+        size /= 1024;
+    ts__text_printf(text, size < 999.5 ? "%#.3g %s" : "%#.0f %s", size, units[unit]);
+}
+
+/* Host memory that there is not, in NumPy's words; the first array of the storage says its shape. */
+static ts_status store_fail(const ts_nd_store *store, ts_error *err)
+{
+    const ts_nd *a = store->arrays;
+    ts_text text;
+    for (const ts_nd *next = a; next; next = next->next)
+        a = ts__nd_is_whole(next) ? next : a;
+    if (!a || !a->dtype || !ts__nd_is_whole(a))
+        return ts_fail(err, TS_NOMEM, "out of host memory for an array of %lld bytes", (long long)store->bytes);
+    ts__text_init(&text, NULL);
+    ts__text_puts(&text, "Unable to allocate ");
+    store_size(&text, store->bytes);
+    ts__text_puts(&text, " for an array with shape (");
+    for (uint32_t d = 0; d < a->rank; d++)
+        ts__text_printf(&text, d ? ", %lld" : "%lld", (long long)ts_nd_shape(a)[d]);
+    ts__text_printf(&text, "%s) and data type %s", a->rank == 1 ? "," : "", ts__nd_dtype_name((ts_dtype)a->dtype));
+    ts_status status = ts_fail(err, TS_NOMEM, "%s", ts__text_get(&text));
+    ts__text_deinit(&text);
+    return status;
+}
+
 ts_status ts__nd_store_memory(const ts_nd_store *store, ts_buffer **out, ts_error *err)
 {
     uint64_t bytes = (uint64_t)TS_MAX(store->bytes, 1);
     *out = spare_buffer(store->graph, bytes);
-    return *out ? TS_OK : ts_buffer_create(store->graph->device, NULL, bytes, out, err);
+    ts_status status = *out ? TS_OK : ts_buffer_create(store->graph->device, NULL, bytes, out, err);
+    return status == TS_NOMEM && ts__nd_is_host(store->graph) ? store_fail(store, err) : status;
 }
 
 /* ---- arrays -------------------------------------------------------------------------------------- */

@@ -70,7 +70,7 @@ static ts_status near_carry(ts_nd_store *store, ts_nd_graph *to, ts_error *err)
 {
     ts_buffer *made = NULL;
     if (store->value)
-        TS_TRY(ts__nd_flush(store->graph, TS_ND_CAUSE_move, err));
+        TS_TRY(ts__nd_compute(store->arrays, TS_ND_CAUSE_move, err));
     if (store->buffer) {
         TS_TRY(near_copy(store, to, &made, err));
         ts_buffer_release(store->buffer);

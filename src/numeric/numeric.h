@@ -423,6 +423,9 @@ TS_CHECKED ts_status ts__nd_value_node(ts_nd *x, ts_dtype dtype, const ts_nd *li
 TS_CHECKED ts_status ts__nd_flush(ts_nd_graph *graph, ts_nd_cause cause, ts_error *err);
 /* The same where too many nodes wait; that some cannot be computed is no error of the call at hand, but Ctrl-C is. */
 TS_CHECKED ts_status ts__nd_flush_full(ts_nd_graph *graph, ts_error *err);
+/* Before the array's memory changes: computes what waits, if some of it may read there. That a value cannot be computed
+ * is an error if it reads there, or is to be the contents; else it goes on waiting. */
+TS_CHECKED ts_status ts__nd_settle(const ts_nd *to, ts_nd_cause cause, ts_error *err);
 /* Computes what an array waits for. Other values that cannot be computed go on waiting, and are no error. */
 TS_CHECKED ts_status ts__nd_compute(ts_nd *a, ts_nd_cause cause, ts_error *err);
 TS_CHECKED ts_status ts__nd_memory(ts_nd *a, ts_nd_cause cause, bool lasting, void **data, ts_buffer **buffer,

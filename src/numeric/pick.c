@@ -263,8 +263,7 @@ ts_status ts_nd_pick_with(ts_nd *a, ts_nd_fn fn, const ts_nd_pick *pick, const t
         return TS_OK;
     if (values->array)
         TS_TRY(ts_nd_memory(values->array, false, &from, NULL, err));
-    if (a->graph->first)
-        TS_TRY(ts_nd_flush(a->graph, err)); /* nothing that waits may read what changes */
+    TS_TRY(ts__nd_settle(a, TS_ND_CAUSE_part, err));
     TS_TRY(ts_nd_memory(a, false, &unused, NULL, err));
     pick_other(&p, steps);
     bool is_line = pick_is_line(&p, pick);

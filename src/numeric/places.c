@@ -267,7 +267,7 @@ ts_status ts_nd_scatter(ts_nd *to, ts_nd *offsets, ts_nd *values, uint32_t flags
     TS_TRY(ts__nd_numbers(values, "scatter", err));
     TS_TRY(ts__nd_same_device(to->graph, offsets, "scatter", err));
     TS_TRY(ts__nd_same_device(to->graph, values, "scatter", err));
-    TS_TRY(ts__nd_flush(to->graph, TS_ND_CAUSE_part, err)); /* nothing that waits may read what changes */
+    TS_TRY(ts__nd_settle(to, TS_ND_CAUSE_part, err));
     nd_inside_begin(to->graph);
     ts_status status = places_put(to, offsets, values, flags, err);
     nd_inside_end(to->graph);

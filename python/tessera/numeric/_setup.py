@@ -125,7 +125,7 @@ def wait(*arrays: Any) -> None:
 
     For timing, and before other programs look at memory; reading an element does the same for its array.
     """
-    _core.numeric_flush()
+    _core.numeric_flush(*arrays)
     for where in {a.device for a in arrays} or {default_device()}:
         _core.synchronize(where)
 

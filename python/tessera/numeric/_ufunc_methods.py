@@ -394,7 +394,7 @@ def _at(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> None
             made = in_dtype(made, a.dtype)
         _core.numeric_scatter(places.view, here, made, True)  # any cast, as NumPy's
     if a.device == "cpu":
-        _core.numeric_flush()  # which reports what kernels have found
+        _core.numeric_flush(a)  # which reports what kernels have found
 
 
 # -- reductions in order -------------------------------------------------------------------------------
