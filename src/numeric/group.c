@@ -1169,8 +1169,7 @@ ts_status ts__nd_group_run(nd_group *group, ts_error *err)
     k.warps = k.whole = 0;
     launch.n = launch.n_key = 0;
     if (!ts__nd_axes_of(group, group->rows, &k.axes))
-        return ts_fail(err, TS_UNSUPPORTED, "arrays whose strides are no multiples of their elements, or with more "
-                       "than %d axes that do not lie as one, are not supported yet; copy them first", TS_MAX_RANK);
+        return ts__nd_group_run_flat(group, err);
     launch.apart = ts__nd_group_is_apart(group);
     launch.brief = nd_is_brief(group);
     k.tells_first = group->tells && !launch.apart;

@@ -8,6 +8,7 @@
  *   repeat.c    a call whose result has elements that lie at one place
  *   cut.c       nodes of one shape -> a group: what it reads, computes and stores, its axes, its key
  *   group.c     a group -> axes, key, IR (group.h)
+ *   flat.c      groups of host memory that lie along too many axes
  *   loop.c      the same for processors: IR of loops over rows, without tiles
  *   kernels.c   kernels by key, launches
  *   emit*.c     what each function computes, as IR
@@ -465,6 +466,8 @@ bool ts__nd_group_store(nd_group *group, nd_node *node, char *data, ts_buffer *b
 uint32_t ts__nd_group_keep(nd_group *group, const nd_node *gone, nd_node **roots, ts_buffer **targets);
 void ts__nd_group_kept(const nd_group *group, ts_status status, nd_node **roots, ts_buffer **targets, uint32_t n);
 TS_CHECKED ts_status ts__nd_group_run(nd_group *group, ts_error *err);
+/* The same where places lie along too many axes: in host memory, by row-major copies of them (flat.c). */
+TS_CHECKED ts_status ts__nd_group_run_flat(nd_group *group, ts_error *err);
 void ts__nd_kernels_destroy(ts_nd_graph *graph);
 
 /* A kernel in the making: its key, and the arguments of this launch. */
