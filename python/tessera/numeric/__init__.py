@@ -49,17 +49,18 @@ from ._ndarray import ndarray
 
 # dtypes, scalars and what describes them are NumPy's own
 _NUMPYS = """
-    bool_ byte complex64 complex128 complexfloating double dtype e errstate euler_gamma exceptions
+    bool_ byte complex64 complex128 complexfloating double dtype e errstate euler_gamma
     finfo float16 float32 float64 floating generic half iinfo index_exp inexact inf int8 int16 int32 int64
     intc integer intp isdtype issubdtype long longlong nan newaxis number pi printoptions s_
     set_printoptions short signedinteger single ubyte uint uint8 uint16 uint32 uint64 uintc uintp
     ulong ulonglong unsignedinteger ushort
     False_ ScalarType True_ base_repr binary_repr busdaycalendar bytes_ character clongdouble datetime64 datetime_data
-    dtypes flexible
-    format_float_positional format_float_scientific get_printoptions geterr geterrcall int_ little_endian longdouble
-    object_ sctypeDict seterr seterrcall str_ timedelta64 typecodes typing void
+    flexible format_float_positional format_float_scientific get_printoptions geterr geterrcall int_ little_endian
+    longdouble object_ sctypeDict seterr seterrcall str_ timedelta64 typecodes void
 """
+_LONG = "complex192 complex256 float96 float128"  # those of this machine
 globals().update({_name: getattr(_numpy, _name) for _name in _NUMPYS.split()})
+globals().update({_name: getattr(_numpy, _name) for _name in _LONG.split() if hasattr(_numpy, _name)})
 bool = _numpy.bool
 cdouble, csingle = _numpy.complex128, _numpy.complex64
 __array_api_version__ = "2025.12"
@@ -122,7 +123,8 @@ __version__ = _numpy.__version__  # the NumPy whose names and meaning these are
 
 # Modules that are imported when they are asked for.
 _LAZY = {_name: _name for _name in (
-    "array_api", "char", "fft", "lib", "linalg", "ma", "polynomial", "random", "rec", "strings", "testing",
+    "array_api", "char", "dtypes", "exceptions", "fft", "lib", "linalg", "ma", "matlib", "polynomial", "random", "rec",
+    "strings", "testing", "typing", "version",
 )}  # fmt: skip
 _LAZY["emath"] = "lib.scimath"
 _HOSTED = ("busday_count", "busday_offset", "datetime_as_string", "is_busday")  # NumPy's C code computes them

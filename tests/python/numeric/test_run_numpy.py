@@ -10,7 +10,10 @@ import sys
 SCRIPT = """
 import numpy as np
 import numpy.linalg
+import numpy.matlib, numpy.version
 from numpy import sqrt
+from numpy.exceptions import AxisError
+from numpy.typing import NDArray
 from numpy.random import default_rng
 import cupynumeric
 import nvmath.linalg.advanced, nvmath.random
@@ -32,6 +35,7 @@ print(a.dtype, np.float64(3).sum(), np.float64(3).reshape(1), record[0], np.dtyp
 for one in (np.float64(3), a, record, record.dtype, np.datetime64("2000")):
     assert repr(pickle.loads(pickle.dumps(one))) == repr(copy.deepcopy(one)) == repr(one)
 print(__import__("numpy.linalg") is np)
+print(isinstance(np.matlib.ones(2), np.ndarray), NDArray[np.float64].__origin__ is np.ndarray)
 """
 
 
@@ -48,7 +52,7 @@ def test_numpy_is_ours_where_it_is_asked_for(tmp_path: pathlib.Path) -> None:
     said = run(tmp_path, "--numpy").splitlines()
     assert said[0] == "tessera.numeric True True True numpy True"
     assert said[1].endswith("__main__ 1.5")
-    assert said[2:] == ["float64 3.0 [3.] (0, 0.0) [('f0', '>i4'), ('f1', '>f8')]", "True"]
+    assert said[2:] == ["float64 3.0 [3.] (0, 0.0) [('f0', '>i4'), ('f1', '>f8')]", "True", "True True"]
 
 
 def test_numpy_stays_numpy_otherwise(tmp_path: pathlib.Path) -> None:
