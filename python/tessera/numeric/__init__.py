@@ -7,6 +7,7 @@ each shape; those on small arrays run at once. What is missing the host computes
 
 from __future__ import annotations
 
+import functools as _functools
 import importlib as _importlib
 import types as _types
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as _numpy
 
 from .. import _core
+from .._errors import did_you_mean as _did_you_mean
 from . import (
     _derived,
     _einsum,
@@ -127,11 +129,28 @@ _LAZY = {_name: _name for _name in (
     "strings", "testing", "typing", "version",
 )}  # fmt: skip
 _LAZY["emath"] = "lib.scimath"
+# Names that NumPy had, of whose end it says nothing: what to use in their place.
+_REMOVED = {"bool8": "bool_", "in1d": "isin", "int0": "intp", "uint0": "uintp"}
 _HOSTED = ("busday_count", "busday_offset", "datetime_as_string", "is_busday")  # NumPy's C code computes them
 
 
 def __dir__() -> list[str]:
     return sorted({name for name in globals() if not name.startswith("_")} | {*_LAZY, "doctor"})
+
+
+@_functools.lru_cache(256)  # programs that ask whether names are there ask often
+def _unknown(name: str) -> str:
+    """What a program that asks for a name that is not there is told: NumPy's advice, where the name was NumPy's."""
+    said = f"module 'tessera.numeric' has no attribute {name!r}"
+    former: str = getattr(_numpy, "__former_attrs__", {}).get(name, "")
+    expired: dict[str, str] = getattr(_numpy, "__expired_attributes__", {})
+    if former:  # the first line says what is said above, of NumPy
+        return f"{said}.\n{former.partition(chr(10))[2]}"
+    if name in expired:
+        return f"`np.{name}` was removed in the NumPy 2.0 release. {expired[name]}"
+    if name in _REMOVED:
+        return f"{said}, nor has NumPy; use `np.{_REMOVED[name]}` instead"
+    return said + _did_you_mean(name, __dir__())
 
 
 def __getattr__(name: str) -> Any:
@@ -146,7 +165,7 @@ def __getattr__(name: str) -> Any:
     if adopted is not None:
         return adopted
     if theirs is None or isinstance(theirs, type) or not callable(theirs):
-        raise AttributeError(f"module 'tessera.numeric' has no attribute {name!r}")
+        raise AttributeError(_unknown(name), name=None)  # the message says what there is; Python adds nothing
 
     def missing(*args: Any, **options: Any) -> Any:
         return _host.absent(f"numpy.{name}", theirs, args, options)

@@ -677,7 +677,7 @@ def swapaxes(a: Any, axis1: Any, axis2: Any) -> ndarray:
     """A view with two axes exchanged."""
     a = asarray(a)
     axes = [*range(a.ndim)]
-    one, two = normalize(axis1, a.ndim), normalize(axis2, a.ndim)
+    one, two = normalize(axis1, a.ndim, "axis1"), normalize(axis2, a.ndim, "axis2")
     axes[one], axes[two] = axes[two], axes[one]
     return transpose(a, axes)
 
@@ -797,7 +797,7 @@ def diagonal(
     a, offset = asarray(a), operator.index(offset)
     if a.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
-    one, two = normalize(axis1, a.ndim), normalize(axis2, a.ndim)
+    one, two = normalize(axis1, a.ndim, "axis1"), normalize(axis2, a.ndim, "axis2")
     if one == two:
         raise ValueError("axis1 and axis2 cannot be the same")
     rows, columns = a.shape[one] - _max(-offset, 0), a.shape[two] - _max(offset, 0)

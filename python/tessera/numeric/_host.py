@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import datetime
 import inspect
 import operator
 from collections.abc import Callable
@@ -251,4 +252,11 @@ def by_numpy(thing: Any, args: tuple[Any, ...], options: dict[str, Any], by_oper
         theirs = getattr(numpy.ufunc, name)
     elif thing.__module__ == "tessera.numeric":
         theirs = getattr(numpy, name, None)
-    return ... if theirs is None else called(theirs, name, args, options)
+    try:
+        return ... if theirs is None else called(theirs, name, args, options)
+    except TypeError as error:
+        has_span = any(isinstance(x, (datetime.date, datetime.timedelta)) for x in args)
+        if has_span and hasattr(error, "add_note"):  # from Python 3.11 on
+            error.add_note("Python's dates and spans are no operands beside arrays: make them np.datetime64(x) or "
+                           "np.timedelta64(x)")  # fmt: skip
+        raise

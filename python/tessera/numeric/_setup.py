@@ -161,8 +161,8 @@ def of_host(array: numpy.ndarray[Any, Any], private: bool = False) -> Any:
         return made
     if not is_held(array.dtype):
         raise HostDtype(
-            f"tessera.numeric has no arrays of dtype {array.dtype}; it has bool, integers, floats, complex numbers, "
-            "dates and spans of time, and it stores records and texts of a fixed length"
+            f"arrays of dtype {array.dtype} are NumPy's own, which this function does not take; give it "
+            "`a.astype(float)`, or call NumPy's function"
         )
     low, high = numpy.lib.array_utils.byte_bounds(array)
     address = array.__array_interface__["data"][0]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules that programs import beside the package."""
+"""Modules that programs import beside the package, and what they are told about names and values that are not there."""
 
 from __future__ import annotations
 
+import datetime
 import importlib
 import subprocess
 import sys
@@ -75,6 +76,61 @@ def test_matlib_makes_matrices(name):
         assert a is None or (isinstance(a, tn.ndarray) and a.flags.f_contiguous == x.flags.f_contiguous)
 
 
+def refused(module, call):
+    with warnings.catch_warnings(), pytest.raises(Exception) as caught:  # noqa: PT011
+        warnings.simplefilter("ignore")
+        call(module)
+    return caught.value
+
+
+@pytest.mark.parametrize("name", ["int", "float", "complex", "str", "object", "float_", "unicode_", "NaN", "alltrue"])
+def test_names_that_numpy_had_say_what_to_use(name):
+    ours, theirs = refused(tn, lambda m: getattr(m, name)), refused(numpy, lambda m: getattr(m, name))
+    assert type(ours) is type(theirs) is AttributeError and f"np.{name}" in str(ours)
+    assert str(ours).replace("tessera.numeric", "numpy") == str(theirs)
+
+
+@pytest.mark.parametrize(("name", "wanted"), [("bool8", "`np.bool_`"), ("int0", "`np.intp`"), ("zerps", "'zeros'")])
+def test_other_names_that_are_not_there_say_what_is(name, wanted):
+    assert wanted in str(refused(tn, lambda m: getattr(m, name)))
+    assert not hasattr(tn, name)
+
+
+def test_names_without_a_near_one_get_no_advice():
+    assert str(refused(tn, lambda m: m.xqzwvk)) == "module 'tessera.numeric' has no attribute 'xqzwvk'"
+
+
 def test_long_doubles_have_their_names():
     for name in ("complex192", "complex256", "float96", "float128"):
         assert getattr(tn, name, None) is getattr(numpy, name, None)
+
+
+@pytest.mark.parametrize("call", [
+    lambda m: m.swapaxes(m.ones((2, 2)), 0, 5),
+    lambda m: m.swapaxes(m.ones((2, 2)), -3, 0),
+    lambda m: m.ones((2, 2)).swapaxes(0, 2),
+    lambda m: m.diagonal(m.ones((2, 2)), 0, 0, 5),
+    lambda m: m.trace(m.ones((2, 2)), 0, 4, 5),
+])  # fmt: skip
+def test_messages_name_the_axis_as_numpys_do(call):
+    ours, theirs = refused(tn, call), refused(numpy, call)
+    assert type(ours) is type(theirs) and str(ours) == str(theirs) and str(ours).startswith("axis")
+
+
+def test_functions_that_take_no_long_doubles_say_so():
+    error = refused(tn, lambda m: m.linalg.norm(m.ones(3, "g")))
+    assert isinstance(error, TypeError) and "which this function does not take" in str(error)
+    assert str(numpy.dtype("g")) in str(error) and "has no arrays" not in str(error)
+    assert tn.linalg.norm(tn.ones(4, "g").astype(float)) == 2
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="errors take notes from Python 3.11 on")
+@pytest.mark.parametrize("call", [
+    lambda m: m.array(["2020-01-01"], "M8[D]") + datetime.timedelta(1),
+    lambda m: datetime.date(2020, 1, 1) - m.array(["2020-01-01"], "M8[D]"),
+    lambda m: m.add(m.array([1], "m8[D]"), datetime.timedelta(1)),
+])  # fmt: skip
+def test_dates_of_python_beside_arrays_are_told_the_way_out(call):
+    ours, theirs = refused(tn, call), refused(numpy, call)
+    assert type(ours) is type(theirs) and str(ours) == str(theirs)
+    assert "np.timedelta64(x)" in ours.__notes__[0]
