@@ -398,6 +398,9 @@ typedef struct numeric_few {
 } numeric_few;
 /* The call as NumPy computes it; NULL without exception: it is none of these. */
 PyObject *numeric_few_call(core_state *state, numeric_few *few, PyObject *const *args, Py_ssize_t n, PyObject *names);
+/* array[key], or array[key] = value (not NULL), which gives None, as NumPy does it, where the key names few elements;
+ * NULL without exception: it is none of these. */
+PyObject *numeric_few_indexed(core_state *state, PyObject *array, PyObject *key, PyObject *value);
 int numeric_lend_setup(core_state *state); /* -1 with exception */
 int numeric_lend_init(PyObject *module);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Basic indexing: integers, slices, ... and None give views, all integers an element. Every other index goes to the
- * Python half (tessera/numeric/_index.py).
+ * Basic indexing: integers, slices, ... and None give views, all integers an element. Every other index goes to
+ * loops here, on few elements to NumPy (numeric_lend.c), else to the Python half (tessera/numeric/_index.py).
  */
 #include "numeric.h"
 #include <string.h>
@@ -458,7 +458,8 @@ PyObject *numeric_subscript(PyObject *self, PyObject *key)
             return taken;
     }
     ts_nd *view = index_view_of(state, self, key, NULL, &got, &picks);
-    if (!view && got == 0 && ((taken = index_pick_from(state, self, key)) || PyErr_Occurred()))
+    if (!view && got == 0 && ((taken = index_pick_from(state, self, key)) || PyErr_Occurred() ||
+                              (taken = numeric_few_indexed(state, self, key, NULL)) || PyErr_Occurred()))
         return taken;
     if (!view)
         return got < 0 ? NULL : PyObject_CallFunctionObjArgs(state->numeric->get_item, self, key, NULL);
@@ -602,7 +603,9 @@ int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
     if (!view && (got = index_pick_to(state, self, key, value, TS_ND_COUNT)))
         return got < 0 ? -1 : 0;
     if (!view) {
-        PyObject *done = PyObject_CallFunctionObjArgs(state->numeric->set_item, self, key, value, NULL);
+        PyObject *done = numeric_few_indexed(state, self, key, value);
+        if (!done && !PyErr_Occurred())
+            done = PyObject_CallFunctionObjArgs(state->numeric->set_item, self, key, value, NULL);
         Py_XDECREF(done);
         return done ? 0 : -1;
     }

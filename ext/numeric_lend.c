@@ -13,11 +13,12 @@
  * numeric_lend_setup() tries on known elements first. Where it is another one, nothing is lent.
  */
 #include "numeric.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Places in NumPy's table of functions, its version of the interface, flags of arrays. */
-enum { NUMPY_VERSION_OF = 0, NUMPY_ARRAY_TYPE = 2, NUMPY_NEW = 94, NUMPY_VERSION = 0x2000000 };
+enum { NUMPY_VERSION_OF = 0, NUMPY_ARRAY_TYPE = 2, NUMPY_FROM = 69, NUMPY_NEW = 94, NUMPY_VERSION = 0x2000000 };
 enum { NUMPY_ROWS = 1, NUMPY_COLUMNS = 2, NUMPY_WRITEABLE = 0x400 };
 
 /* The first members of NumPy's PyArrayObject. */
@@ -31,6 +32,7 @@ typedef struct lend_array {
 } lend_array;
 typedef PyObject *lend_new(PyTypeObject *type, PyObject *dtype, int rank, const Py_intptr_t *shape,
                            const Py_intptr_t *strides, void *data, int flags, PyObject *like);
+typedef PyObject *lend_from(PyObject *object, PyObject *dtype, int least, int most, int flags, PyObject *context);
 
 struct numeric_few_row {
     const char *name;
@@ -50,6 +52,7 @@ typedef struct lend_call {
     const numeric_few_row *row;
     uint32_t n;
     bool is_view; /* the result is a view of one that was lent */
+    bool places;  /* elements only move: they may be records, texts, dates, too */
     PyObject *ours[LEND_ARRAYS], *lent[LEND_ARRAYS];
     ts_buffer *buffers[LEND_ARRAYS];
 } lend_call;
@@ -116,16 +119,20 @@ static int64_t lend_count(const lend_array *a)
 /* A new array with the elements of NumPy's, which lies in rows or in columns; NULL with exception. */
 static PyObject *lend_copy(core_state *state, ts_nd_graph *graph, const lend_array *from, const numeric_form *form)
 {
-    bool columns = !(from->flags & NUMPY_ROWS);
-    size_t bytes = (size_t)lend_count(from) * ts_dtype_bytes(form->dtype);
-    ts_nd *made;
+    ts_nd *made = numeric_empty_as(state, graph, form, !(from->flags & NUMPY_ROWS));
+    size_t bytes = made ? (size_t)made->count * made->item : 0;
+    ts_status status = TS_OK;
     ts_error err;
     void *data;
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_empty(graph, form->dtype, form->rank, form->shape, columns, &made, &err);
-    if (status == TS_OK && bytes && (status = ts_nd_memory(made, false, &data, NULL, &err)) != TS_OK)
-        ts_nd_release(made);
-    NUMERIC_END(state);
+    if (!made)
+        return NULL;
+    if (bytes) {
+        NUMERIC_BEGIN(state);
+        status = ts_nd_memory(made, false, &data, NULL, &err);
+        if (status != TS_OK)
+            ts_nd_release(made);
+        NUMERIC_END(state);
+    }
     if (status != TS_OK)
         return core_raise(state, &err);
     if (bytes)
@@ -171,6 +178,19 @@ static PyObject *lend_adopt(core_state *state, PyObject *object, bool private)
     return count ? lend_share(state, graph, object, &form, private ? TS_ND_PRIVATE : 0) : NULL;
 }
 
+/* Few items that NumPy has made of an array's; NULL, perhaps without exception: they are numbers, or many. */
+static PyObject *lend_given_items(core_state *state, const ts_nd *of, PyObject *object)
+{
+    const lend_array *from = (const lend_array *)object;
+    numeric_form form = {.meaning = of->meaning, .rank = (uint32_t)from->rank};
+    if (of->dtype || from->dtype != numeric_dtype(state, of) || from->rank > TS_ND_RANK ||
+        !(from->flags & (NUMPY_ROWS | NUMPY_COLUMNS)) || lend_count(from) > LEND_COPIED / (int64_t)of->item)
+        return NULL;
+    for (uint32_t d = 0; d < form.rank; d++)
+        form.shape[d] = from->shape[d];
+    return lend_copy(state, of->graph, from, &form);
+}
+
 /* The same of what NumPy has made, of which it may keep a part. */
 static PyObject *lend_given(core_state *state, PyObject *object)
 {
@@ -187,8 +207,9 @@ static bool lend_may(const lend_call *c, PyObject *array)
 {
     const numeric_state *n = c->state->numeric;
     const ts_nd *a = ND(array);
-    return Py_TYPE(array) == n->array_class && a->graph == n->graphs[0] && a->dtype && !numeric_means(a) &&
-           n->dtypes[a->dtype] && *ts_dtype_get((ts_dtype)a->dtype)->format && a->count <= c->row->most &&
+    bool is_number = a->dtype && n->dtypes[a->dtype] && *ts_dtype_get((ts_dtype)a->dtype)->format;
+    bool is_known = c->places ? is_number || (!a->dtype && a->item) : is_number && !numeric_means(a);
+    return Py_TYPE(array) == n->array_class && a->graph == n->graphs[0] && is_known && a->count <= c->row->most &&
            c->n < LEND_ARRAYS;
 }
 
@@ -343,7 +364,10 @@ static PyObject *lend_result(lend_call *c, PyObject *made)
          base = ((const lend_array *)base)->base)
         for (uint32_t i = 0; i < c->n; i++)
             c->is_view |= base == c->lent[i];
-    return c->is_view && c->row->how < LEND_DRAWS ? NULL : lend_given(c->state, made);
+    if (c->is_view && c->row->how < LEND_DRAWS)
+        return NULL;
+    PyObject *items = c->places ? lend_given_items(c->state, ND(c->ours[0]), made) : NULL;
+    return items || PyErr_Occurred() ? items : lend_given(c->state, made);
 }
 
 /* ---- calls --------------------------------------------------------------------------------------- */
@@ -359,12 +383,16 @@ static int lend_counted(core_state *state, PyObject *name)
     return done;
 }
 
-/* Whether a call is not made once more where it failed: it may have written, or drawn; or the exception is a fault or
- * a warning, which the program wanted as one. */
+/* Whether the exception is a fault or a warning, which the program wanted as one. */
+static bool lend_is_wanted(void)
+{
+    return PyErr_ExceptionMatches(PyExc_Warning) || PyErr_ExceptionMatches(PyExc_FloatingPointError);
+}
+
+/* Whether a call is not made once more where it failed: it may have written, or drawn. */
 static bool lend_stays(const lend_call *c)
 {
-    return c->row->how >= LEND_WRITES || PyErr_ExceptionMatches(PyExc_Warning) ||
-           PyErr_ExceptionMatches(PyExc_FloatingPointError);
+    return c->row->how >= LEND_WRITES || lend_is_wanted();
 }
 
 /* Calls NumPy's function with what stands for the arguments. */
@@ -490,6 +518,199 @@ PyObject *numeric_few_call(core_state *state, numeric_few *few, PyObject *const 
     }
     lend_call c = {.state = state, .row = few->row};
     PyObject *result = lend_run(&c, few, args, n, names);
+    lend_end(&c);
+    return result;
+}
+
+/* ---- indices ------------------------------------------------------------------------------------- */
+
+/* What a key may name: more places take more time of NumPy's than of ours. */
+enum { LEND_PLACES = 1 << 12, LEND_NAMED = 1 << 16 };
+
+/* NumPy's array, or NULL: another object. */
+static const lend_array *lend_is(const lend_call *c, PyObject *object)
+{
+    return (PyObject *)Py_TYPE(object) == c->state->numeric->numpy_array ? (const lend_array *)object : NULL;
+}
+
+/* NumPy's array of integers or truths, which is taken, if it is one; an empty list is its own array of places. */
+static PyObject *lend_places(const lend_call *c, PyObject *made, PyObject *list)
+{
+    const lend_array *a = made ? lend_is(c, made) : NULL;
+    ts_dtype dtype = a ? lend_dtype(c->state->numeric, a->dtype) : TS_DTYPE_NONE;
+    if (a && list && !lend_count(a))
+        Py_SETREF(made, Py_NewRef(list));
+    else if (!dtype || !strchr("iub", ts_dtype_get(dtype)->kind) || a->rank > TS_ND_RANK ||
+             lend_count(a) > LEND_PLACES)
+        Py_CLEAR(made);
+    return made;
+}
+
+static bool lend_is_bound(PyObject *bound)
+{
+    return bound == Py_None || PyLong_CheckExact(bound);
+}
+
+/* An item of a key for NumPy, a new reference; NULL, perhaps with exception: it is another kind. */
+static PyObject *lend_item(lend_call *c, PyObject *item)
+{
+    const numeric_state *n = c->state->numeric;
+    if (numeric_is_array(c->state, item))
+        return lend_places(c, lend_own(c, item), NULL);
+    if (lend_is(c, item))
+        return lend_places(c, Py_NewRef(item), NULL);
+    if (PyList_CheckExact(item) || PyTuple_CheckExact(item))
+        return lend_places(c, ((lend_from *)n->numpy_table[NUMPY_FROM])(item, NULL, 0, 0, 0, NULL), item);
+    const PySliceObject *slice = (const PySliceObject *)item;
+    bool is_slice = PySlice_Check(item) && lend_is_bound(slice->start) && lend_is_bound(slice->stop) &&
+                    lend_is_bound(slice->step);
+    bool is_kept = is_slice || item == Py_None || item == Py_Ellipsis || PyLong_CheckExact(item) ||
+                   PyBool_Check(item) || PyObject_TypeCheck(item, (PyTypeObject *)n->integer_type);
+    return is_kept ? Py_NewRef(item) : NULL;
+}
+
+/* What a key names: at most so many elements at each place, and the shape of its arrays, whose last axis is [0]. */
+typedef struct lend_named {
+    uint32_t axis;
+    double count;
+    int64_t shape[TS_ND_RANK];
+} lend_named;
+
+static void lend_whole(lend_named *named, const ts_nd *a, uint32_t n)
+{
+    while (n--)
+        named->count *= (double)ts_nd_shape(a)[named->axis++];
+}
+
+/* Axes of an array that an item of a key stands for. */
+static uint32_t lend_axes(const lend_call *c, PyObject *item)
+{
+    const lend_array *a = lend_is(c, item);
+    bool is_mask = a && a->dtype == c->state->numeric->dtypes[TS_DTYPE_bool_];
+    return is_mask ? (uint32_t)a->rank : item != Py_None && item != Py_Ellipsis && !PyBool_Check(item);
+}
+
+static void lend_name_places(const lend_call *c, lend_named *named, const lend_array *a)
+{
+    bool is_mask = a->dtype == c->state->numeric->dtypes[TS_DTYPE_bool_];
+    for (int d = 0; d < a->rank && !is_mask; d++)
+        named->shape[d] = Py_MAX(named->shape[d], a->shape[a->rank - 1 - d]);
+    if (is_mask)
+        named->shape[0] = Py_MAX(named->shape[0], lend_count(a));
+}
+
+/* Whether a key of such items fits an array and names few places and elements. */
+static bool lend_is_few(const lend_call *c, const ts_nd *a, PyObject *const *items, Py_ssize_t n)
+{
+    lend_named named = {.count = 1};
+    uint32_t used = 0, dots = 0;
+    Py_ssize_t start, stop, step;
+    for (uint32_t d = 0; d < TS_ND_RANK; d++)
+        named.shape[d] = 1;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        used += lend_axes(c, items[i]);
+        dots += items[i] == Py_Ellipsis;
+    }
+    if (used > a->rank || dots > 1)
+        return false;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        const lend_array *places = lend_is(c, items[i]);
+        if (places)
+            lend_name_places(c, &named, places);
+        else if (items[i] == Py_Ellipsis)
+            lend_whole(&named, a, a->rank - used);
+        else if (PySlice_Check(items[i]) && PySlice_Unpack(items[i], &start, &stop, &step) == 0)
+            named.count *= (double)PySlice_AdjustIndices(ts_nd_shape(a)[named.axis], &start, &stop, step);
+        named.axis += lend_axes(c, items[i]);
+    }
+    lend_whole(&named, a, a->rank - named.axis);
+    double places = 1;
+    for (uint32_t d = 0; d < TS_ND_RANK; d++)
+        places *= (double)named.shape[d];
+    return places <= LEND_PLACES && places * named.count <= LEND_NAMED;
+}
+
+/* A key for NumPy, a new reference; NULL, perhaps with exception: it is another kind, or it names many elements. */
+static PyObject *lend_key(lend_call *c, const ts_nd *a, PyObject *key)
+{
+    if (!PyTuple_CheckExact(key)) {
+        PyObject *item = lend_item(c, key);
+        if (item && !lend_is_few(c, a, &item, 1))
+            Py_CLEAR(item);
+        return item;
+    }
+    Py_ssize_t n = PyTuple_GET_SIZE(key);
+    PyObject *made = PyTuple_New(n);
+    for (Py_ssize_t i = 0; made && i < n; i++)
+        lend_put(&made, i, lend_item(c, PyTuple_GET_ITEM(key, i)));
+    if (made && !lend_is_few(c, a, &PyTuple_GET_ITEM(made, 0), n))
+        Py_CLEAR(made);
+    return made;
+}
+
+/* What is written to elements, for NumPy; NULL, perhaps with exception: it is another kind, or many elements. */
+static PyObject *lend_written(lend_call *c, PyObject *value)
+{
+    const lend_array *a = lend_is(c, value);
+    ts_dtype dtype;
+    uint16_t meaning;
+    if (!a)
+        return lend_value(c, value, LEND_DEPTH);
+    bool is_held = lend_count(a) <= LEND_NAMED &&
+                   (lend_dtype(c->state->numeric, a->dtype) ||
+                    numeric_type_of(c->state, a->dtype, &dtype, &meaning) == 0);
+    return is_held ? Py_NewRef(value) : NULL;
+}
+
+/* Whether NumPy may have the memory of an array of any size: it is there, or computed for few elements. */
+static bool lend_is_there(core_state *state, PyObject *array)
+{
+    if (Py_TYPE(array) != state->numeric->array_class)
+        return false;
+    NUMERIC_BEGIN(state);
+    bool is_there = ND(array)->count <= LEND_NAMED || !ts_nd_waits(ND(array));
+    NUMERIC_END(state);
+    return is_there;
+}
+
+/* The element or array, or None where a value is written; NULL: it is none of these, or with exception. *called:
+ * NumPy was asked. */
+static PyObject *lend_indexed(lend_call *c, PyObject *array, PyObject *key, PyObject *value, bool *called)
+{
+    static const numeric_few_row few[] = {{"__getitem__", LEND_NAMED, 0, LEND_COMPUTES},
+                                          {"__setitem__", LEND_NAMED, 0, LEND_WRITES}};
+    PyObject *result = NULL, *made = NULL, *lent = lend_own(c, array);
+    c->row = &few[!!value];
+    PyObject *place = lent ? lend_key(c, ND(array), key) : NULL;
+    PyObject *given = place && value ? lend_written(c, value) : NULL;
+    *called = place && (given || !value) && !PyErr_Occurred();
+    if (*called && value)
+        result = PyObject_SetItem(lent, place, given) < 0 ? NULL : Py_NewRef(Py_None);
+    else if (*called && (made = PyObject_GetItem(lent, place)) && (ND(array)->dtype || lend_is(c, made)))
+        result = lend_result(c, made); /* NumPy's single records are views */
+    Py_XDECREF(made);
+    Py_XDECREF(given);
+    Py_XDECREF(place);
+    Py_XDECREF(lent);
+    return result;
+}
+
+PyObject *numeric_few_indexed(core_state *state, PyObject *array, PyObject *key, PyObject *value)
+{
+    static const numeric_few_row all[] = {{"__getitem__", INT_MAX, 0, LEND_COMPUTES},
+                                          {"__setitem__", INT_MAX, 0, LEND_WRITES}};
+    const numeric_state *n = state->numeric;
+    if (!n->numpy_table || n->lends_none || CORE_GET(n->doctor) || !lend_is_there(state, array))
+        return NULL;
+    lend_call c = {.state = state, .row = &all[!!value], .places = true};
+    bool called;
+    PyObject *result = lend_indexed(&c, array, key, value, &called);
+    PyObject *name = result ? PyUnicode_InternFromString(value ? "ndarray.__setitem__" : "ndarray.__getitem__") : NULL;
+    if (result && (!name || lend_counted(state, name) < 0))
+        Py_CLEAR(result);
+    else if (!result && !(called ? lend_stays(&c) : lend_is_wanted()) && PyErr_ExceptionMatches(PyExc_Exception))
+        PyErr_Clear(); /* ours says it */
+    Py_XDECREF(name);
     lend_end(&c);
     return result;
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pathlib
 import re
+import sys
 import warnings
 
 import numpy as np
@@ -303,3 +304,189 @@ def test_few_numbers_that_make_many_elements_are_not_lent(call):
         space = {"tn": np, "x": np.arange(600.0)}
         _same(made, eval(f"tn.{call}", space), call)  # noqa: S307
     assert tn.host_calls().get(name, 0) == before.get(name, 0)
+
+
+# -- indices -------------------------------------------------------------------------------------------
+
+KINDS = ["f8", "f4", "i8", "i4", "u1", "c16", "?", "M8[D]", "m8[s]", ">i4", "S3", "U2", [("x", "f8"), ("y", "i2")]]
+
+
+def _elements(rng, dtype, shape):
+    """Random elements of a kind; numbers of all kinds, texts of digits."""
+    made = rng.integers(0, 90, shape)
+    if not isinstance(dtype, str):
+        records = np.zeros(shape, dtype)
+        records["x"], records["y"] = made / 4, made
+        return records
+    return made.astype("i8" if dtype[0] in "Mm" else dtype).astype(dtype)
+
+
+def _places(rng, n, shape):
+    """Places along an axis, at times one that it lacks, as an array of ours, of NumPy's or a list."""
+    most = n + (rng.random() < 0.05)
+    made = rng.integers(-n, most, shape) if most else np.zeros(shape, int)
+    made = made.astype(rng.choice(["i8", "i8", "i4", "u1", "f8"])) if rng.random() < 0.2 else made
+    return made, rng.choice(["ours", "ours", "numpy", "list", "waits"])
+
+
+def _key(rng, shape):
+    """A random key, as parts: what it is in NumPy, and of which kind in ours."""
+    parts, d, together = [], 0, tuple(rng.integers(0, 4, rng.integers(0, 3)))
+    while d < len(shape) and rng.random() < 0.9:
+        kind, n = rng.integers(9), shape[d]
+        if kind < 4:
+            axes = tuple(1 if rng.random() < 0.2 else each for each in together)
+            parts.append(_places(rng, n, axes[rng.integers(len(axes) + 1) :]))
+        elif kind == 4:
+            axes = int(rng.integers(0, len(shape) - d + 1))
+            mask = rng.random(shape[d : d + axes] if rng.random() < 0.9 else (3,) * axes) < 0.5
+            parts.append((np.asarray(mask), rng.choice(["ours", "numpy", "list", "waits"])))
+            d += axes - 1
+        elif kind == 5:
+            step = int(rng.choice([-2, -1, 1, 2]))
+            parts.append((slice(None if rng.random() < 0.5 else int(rng.integers(-3, 4)), None, step), ""))
+        elif kind == 6:
+            parts.append((int(rng.integers(-n, n)) if n else 0, ""))
+        else:
+            parts.append((None if kind == 7 else Ellipsis, ""))
+            d -= 1
+        d += 1
+    return parts or [(Ellipsis, "")]
+
+
+def _keys(parts, is_tuple):
+    """The key for ours and for NumPy."""
+    ours, theirs = [], []
+    for part, how in parts:
+        theirs.append(part.tolist() if how == "list" else part)
+        if how == "ours":
+            part = tn.array(part)
+        elif how == "waits":
+            part = tn.array(part) if part.dtype.kind == "f" else tn.array(part) ^ tn.array(np.zeros_like(part))
+        ours.append(theirs[-1] if how == "list" else part)
+    return (tuple(ours), tuple(theirs)) if is_tuple else (ours[0], theirs[0])
+
+
+def _told(action):
+    """What an action gives or raises, and the classes of its warnings."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            made = action()
+        except Exception as mistake:  # noqa: BLE001
+            made = type(mistake)
+    return made, {w.category for w in seen}
+
+
+def _value(rng, dtype, a, key):
+    """What is written: NumPy's, of which ours is an array at times, or a number."""
+    kind = rng.integers(4)
+    if kind == 0:
+        return _elements(rng, dtype, (1,))[0]
+    made, _ = _told(lambda: a[key])
+    shape = np.shape(made) if not isinstance(made, type) else (2,)
+    shape = shape[rng.integers(len(shape) + 1) :] if rng.random() < 0.5 else shape
+    is_number = isinstance(dtype, str) and dtype in ("f8", "f4", "i8", "i4", "u1", "c16")
+    return _elements(rng, rng.choice(["f8", "i4", "c16", "?"]) if kind == 1 and is_number else dtype, shape)
+
+
+@pytest.mark.parametrize("dtype", KINDS, ids=str)
+def test_indices_are_numpys(dtype):
+    rng = np.random.default_rng(len(str(dtype)))
+    for _ in range(1500 if LONG else 250):
+        shape = tuple(rng.integers(0 if rng.random() < 0.1 else 1, 5, rng.integers(1, 4)))
+        array, view = _spread(rng, _elements(rng, dtype, shape))
+        held, theirs = tn.array(array), array.copy()
+        a, b = view(held), view(theirs)
+        parts = _key(rng, b.shape)
+        ours, key = _keys(parts, len(parts) > 1 or rng.random() < 0.3)
+        (found, told), (wanted, said) = _told(lambda: a[ours]), _told(lambda: b[key])  # noqa: B023
+        if isinstance(wanted, np.ndarray) and not isinstance(dtype, str):
+            assert found.dtype == wanted.dtype and found.shape == wanted.shape, (key, shape)
+            np.testing.assert_array_equal(np.asarray(found), wanted)
+        elif isinstance(wanted, (type, np.ndarray)):
+            _same(found, wanted, (key, shape))
+        else:
+            assert np.asarray(found)[()] == wanted, (key, shape)
+        value = _value(rng, dtype, b, key)
+        mine = tn.array(value) if isinstance(value, np.ndarray) and rng.random() < 0.8 else value
+
+        def write(x, k, v):
+            x[k] = v
+
+        found, told = _told(lambda: write(a, ours, mine))  # noqa: B023
+        wanted, said = _told(lambda: write(b, key, value))  # noqa: B023
+        _same(found, wanted, (key, shape, value)) if wanted else None
+        assert found is None or wanted, (key, shape, value, found)
+        np.testing.assert_array_equal(np.asarray(held), theirs, err_msg=str((key, shape, value)))
+        assert wanted or told == said, (key, shape, told, said)
+
+
+def _indexed(action):
+    """How often NumPy did it."""
+    before = tn.host_calls()
+    action()
+    after = tn.host_calls()
+    return sum(after.get(name, 0) - before.get(name, 0) for name in ("ndarray.__getitem__", "ndarray.__setitem__"))
+
+
+def test_indices_of_few_places_are_lent_also_of_many_elements():
+    a = tn.array(np.zeros((300000, 3)))
+    rows = tn.array([5, 299999])
+    assert _indexed(lambda: a[[1, 2], [0, 1]]) == 1
+    assert _indexed(lambda: a.__setitem__(([1, 299999], slice(None)), 2.0)) == 1
+    assert a[299999].tolist() == [2.0] * 3 and a[:, 0].sum() == 4.0
+    assert _indexed(lambda: a[:, [0, 1]]) == 0 and _indexed(lambda: a.__setitem__((slice(None), [0, 1]), 1.0)) == 0
+    assert _indexed(lambda: (a * 2)[[1, 2], [0, 1]]) == 0
+    assert _indexed(lambda: a[rows.astype("i4"), :]) == 1 and _indexed(lambda: a[tn.zeros(5000, "i4"), :]) == 0
+    _core.numeric_lends(False)
+    assert _indexed(lambda: a[[1, 2], [0, 1]]) == 0
+    _core.numeric_lends(True)
+    assert a[rows.astype("i4"), :].tolist() == [[1, 1, 0], [1, 1, 2]]
+
+
+def test_indexed_elements_are_no_view_of_what_was_lent():
+    records = tn.array(np.array([(1.0, 2), (3.0, 4)], [("x", "f8"), ("y", "i2")]))
+    part = records[["x"]]
+    records["x"] = 7.0
+    assert part["x"].tolist() == [7.0, 7.0]  # a view of ours, whatever NumPy's is
+    taken = records[tn.array([True, False])]
+    records["x"] = 9.0
+    assert taken["x"].tolist() == [7.0] and records.tolist() == [(9.0, 2), (9.0, 4)]
+
+
+def test_lent_arrays_are_let_go():
+    a, value, mask = tn.zeros((2, 3)), tn.ones(1), tn.array([True, True])
+    before = [sys.getrefcount(each) for each in (a, value, mask)]
+    for _ in range(9):
+        assert a[mask, :].size == 6 and a[[0, 1], [1, 2]].size == 2
+        a[mask, :] = value
+        a[[0, 1], :] = [[1, 2, 3]]
+        for key in (([0, 9], [0, 0]), (["x"], [0]), (mask, [0, 1, 1])):
+            with pytest.raises(IndexError):
+                a[key]
+            with pytest.raises(IndexError):
+                a[key] = value
+    del key
+    assert [sys.getrefcount(each) for each in (a, value, mask)] == before
+
+
+def test_indices_of_derived_classes_and_what_waits():
+    class Derived(tn.ndarray):
+        pass
+
+    x = tn.arange(6.0).reshape(2, 3).view(Derived)
+    assert type(x[[0, 1], [1, 2]]) is Derived
+    x[[0, 1], [1, 2]] = 9
+    assert x.tolist() == [[0, 9, 2], [3, 4, 9]]
+    masked = tn.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]])
+    assert masked[[0, 1], [1, 0]].mask.tolist() == [True, False]
+    a, big = tn.arange(6.0).reshape(2, 3), tn.arange(1 << 17) * 1.0
+    waits = big * a[0, 1] + tn.sum(a)
+    a[:, [0, 1]] = a[:, [1, 0]]
+    assert waits[2] == 17.0 and a.tolist() == [[1, 0, 2], [4, 3, 5]]
+    a[[0, 1], :] = a[::-1]
+    assert a.tolist() == [[4, 3, 5], [1, 0, 2]]
+    a.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        a[[0, 1], [1, 2]] = 3
