@@ -794,9 +794,12 @@ static int assign_value(core_state *state, ts_nd *out, PyObject *value, ts_nd_op
     return got > 0 && (!out->dtype || assign_whole(out, in) == 0) ? 0 : -1;
 }
 
-/* Writes the operand; an array of more axes is taken if the leading ones are 1. With the lock held. */
-static ts_status assign_run(ts_nd_call *call, PyObject *runs, const numeric_watch *watch, ts_error *err)
+/* Writes the operand; an array of more axes is taken if the leading ones are 1. With the lock held. The call may carry
+ * the storage (near.c) and thus change the arrays' graph, so its own is asked for what it met. */
+static ts_status assign_run(ts_nd_call *call, PyObject *runs, const numeric_watch *watch, uint32_t *faults,
+                            ts_error *err)
 {
+    ts_nd_graph *graph = call->out->graph;
     ts_nd *out = call->out, *from = call->in[0].array, *view = NULL, *result;
     ts_status status = TS_OK;
     uint32_t extra = 0;
@@ -812,12 +815,13 @@ static ts_status assign_run(ts_nd_call *call, PyObject *runs, const numeric_watc
     if (!out->dtype && status == TS_OK) {
         status = numeric_copy_items(call->in[0].array, out, runs, err);
     } else if (status == TS_OK) {
-        numeric_watch_begin(out->graph, watch);
-        status = ts_nd_run(out->graph, call, &result, err);
-        ts_nd_graph_strict(out->graph, false);
+        numeric_watch_begin(graph, watch);
+        status = ts_nd_run(graph, call, &result, err);
+        ts_nd_graph_strict(graph, false);
         if (status == TS_OK)
             ts_nd_release(result);
     }
+    *faults = ts_nd_graph_faults(graph);
     ts_nd_release(view);
     return status;
 }
@@ -840,8 +844,8 @@ int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
     }
     call.in[0].is_last = call.in[0].array && !held && assign_is_temporary(value);
     NUMERIC_BEGIN(state);
-    ts_status status = assign_run(&call, runs, &watch, &err);
-    uint32_t faults = ts_nd_graph_faults(out->graph);
+    uint32_t faults;
+    ts_status status = assign_run(&call, runs, &watch, &faults, &err);
     NUMERIC_END(state);
     Py_DECREF(runs);
     Py_XDECREF(held);
@@ -975,6 +979,8 @@ static int call_signature(core_state *state, PyObject *self, PyObject *value, ca
     PyObject *dtype = module ? PyObject_CallMethod(module, "loop_of", "OO", self, value) : NULL;
     int done = !dtype ? -1 : dtype == Py_None ? 0 : numeric_type_of(state, dtype, &options->call.loop, &meaning);
     options->is_meant |= meaning && meaning != NUMERIC_LONGLONG;
+    options->says_dtype |= options->call.loop != TS_DTYPE_NONE;
+    options->is_longlong |= meaning == NUMERIC_LONGLONG;
     Py_XDECREF(module);
     Py_XDECREF(dtype);
     return done;

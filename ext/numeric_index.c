@@ -563,7 +563,8 @@ static int index_set_derived(core_state *state, PyObject *self, PyObject *key, P
 }
 
 /* An array of a derived class without axes that is written to one number: by its __int__ or __float__, as NumPy reads
- * it, which numpy.ma.masked refuses. NULL: another kind of write, or with exception. */
+ * it, which tessera.numeric.ma.masked refuses. NULL: another kind of write, or with exception. An integer is only asked
+ * for: NumPy casts it, so the array is what is written. */
 static PyObject *index_derived_number(core_state *state, const ts_nd *a, PyObject *key, PyObject *value)
 {
     int64_t offset;
@@ -571,7 +572,11 @@ static PyObject *index_derived_number(core_state *state, const ts_nd *a, PyObjec
                   !ND(value)->rank && ND(value)->graph == state->numeric->graphs[0] && a->dtype && !a->meaning &&
                   index_picks(state->numeric, a, key, &offset);
     char kind = is_one ? ts_dtype_get((ts_dtype)a->dtype)->kind : 0;
-    return kind == 'f' ? PyNumber_Float(value) : kind == 'i' || kind == 'u' ? PyNumber_Long(value) : NULL;
+    if (kind == 'f')
+        return PyNumber_Float(value);
+    PyObject *integer = kind == 'i' || kind == 'u' ? PyNumber_Long(value) : NULL;
+    Py_XDECREF(integer);
+    return NULL;
 }
 
 int numeric_ass_subscript(PyObject *self, PyObject *key, PyObject *value)

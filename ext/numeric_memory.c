@@ -153,9 +153,23 @@ PyObject *numeric_shares(PyObject *self, PyObject *args)
 
 /* ---- buffers ------------------------------------------------------------------------------------- */
 
+/* Whether the elements lie in a row in one of the orders asked for; false with exception. */
+static bool memory_is_in_order(const Py_buffer *view, bool rows, bool columns)
+{
+    if ((!rows || PyBuffer_IsContiguous(view, 'C')) && (!columns || PyBuffer_IsContiguous(view, 'F')))
+        return true;
+    PyErr_SetString(PyExc_BufferError, "the array is not contiguous; copy it first");
+    return false;
+}
+
 /* The bytes of an array of a GPU for who reads them at once (hashes, files): of a copy. */
 static int memory_copied(PyObject *self, Py_buffer *view)
 {
+    ts_nd *a = ND(self);
+    Py_buffer there = {.len = a->count * a->item, .itemsize = a->item, .ndim = a->rank,
+                       .shape = (Py_ssize_t *)a->dims, .strides = (Py_ssize_t *)a->dims + a->rank};
+    if (!memory_is_in_order(&there, true, false))
+        return -1;
     PyObject *copy = PyObject_CallMethod(self, "_to", "s", "cpu");
     int got = copy ? PyObject_GetBuffer(copy, view, PyBUF_SIMPLE) : -1;
     if (got == 0)
@@ -210,9 +224,8 @@ int numeric_getbuffer(PyObject *self, Py_buffer *view, int flags)
                         .strides = (Py_ssize_t *)dims + a->rank};
     bool rows = (flags & PyBUF_STRIDES) != PyBUF_STRIDES || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS;
     bool columns = (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS;
-    if ((rows && !PyBuffer_IsContiguous(view, 'C')) || (columns && !PyBuffer_IsContiguous(view, 'F'))) {
+    if (!memory_is_in_order(view, rows, columns)) {
         PyBuffer_Release(view);
-        PyErr_SetString(PyExc_BufferError, "the array is not contiguous; copy it first");
         return -1;
     }
     view->format = flags & PyBUF_FORMAT ? view->format : NULL;

@@ -300,7 +300,9 @@ static PyObject *order_slide(PyObject *module, PyObject *args)
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    return made ? numeric_wrap(state, made, NULL) : Py_NewRef(Py_None);
+    if (!made)
+        Py_RETURN_NONE;
+    return numeric_as_operands(state, numeric_wrap(state, made, NULL), ND(a), ND(v));
 }
 
 static PyMethodDef order_functions[] = {

@@ -193,6 +193,7 @@ static int routine_order(const ts_nd *a)
 static PyObject *routine_copy(core_state *state, PyObject *const *args, Py_ssize_t n, ts_dtype dtype, bool in_rows)
 {
     const ts_nd *a = ND(args[0]);
+    ts_nd_graph *graph = a->graph; /* the call may change the array's (near.c) */
     ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = ND(args[0])}}, .casting = TS_ND_UNSAFE};
     ts_nd *result;
     ts_error err;
@@ -204,13 +205,13 @@ static PyObject *routine_copy(core_state *state, PyObject *const *args, Py_ssize
     call.order = (char)order;
     call.dtype = dtype == (ts_dtype)a->dtype ? TS_DTYPE_NONE : dtype;
     numeric_watch watch = {0};
-    if (!numeric_cast_is_safe(a, dtype) && numeric_watch_ask(state, a->graph, &watch) < 0)
+    if (!numeric_cast_is_safe(a, dtype) && numeric_watch_ask(state, graph, &watch) < 0)
         return NULL;
     NUMERIC_BEGIN(state);
-    numeric_watch_begin(a->graph, &watch);
-    ts_status status = ts_nd_run(a->graph, &call, &result, &err);
-    ts_nd_graph_strict(a->graph, false);
-    uint32_t faults = ts_nd_graph_faults(a->graph);
+    numeric_watch_begin(graph, &watch);
+    ts_status status = ts_nd_run(graph, &call, &result, &err);
+    ts_nd_graph_strict(graph, false);
+    uint32_t faults = ts_nd_graph_faults(graph);
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);

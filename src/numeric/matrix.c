@@ -278,7 +278,8 @@ ts_status ts_nd_matrices_run(const ts_nd_matrices *job, ts_error *err)
     TS_NEED(err, job->array[2]);
     const ts_nd *a = job->array[0], *b = job->array[1];
     int64_t item = a->item;
-    const ts_device *device = job->array[2]->graph->device; /* nobody else knows it, so it stays */
+    const ts_nd_graph *graph = job->array[2]->graph; /* nobody else knows this array, so it stays */
+    const ts_device *device = graph->device;
     matrix_of p = {.a = job->data[0], .b = job->data[1], .c = job->data[2], .m = ts_nd_shape(a)[0],
                    .k = ts_nd_shape(a)[1], .n = ts_nd_shape(b)[1], .a_m = ts_nd_strides(a)[0] / item,
                    .a_k = ts_nd_strides(a)[1] / item, .b_k = ts_nd_strides(b)[0] / item,
@@ -286,8 +287,8 @@ ts_status ts_nd_matrices_run(const ts_nd_matrices *job, ts_error *err)
                    .is_wide = a->dtype == TS_DTYPE_float64};
     p.is_half = p.a == p.b && p.m == p.n && p.a_m == p.b_n && p.a_k == p.b_k;
     ts_launch_shape shape = {.grid = {1, 1, 1}};
-    matrix_grid(&p, a->graph->units, shape.grid);
-    return device->ops->launch(a->graph->matrices, device->default_stream, &shape, &(uint64_t){(uintptr_t)&p}, 0, err);
+    matrix_grid(&p, graph->units, shape.grid);
+    return device->ops->launch(graph->matrices, device->default_stream, &shape, &(uint64_t){(uintptr_t)&p}, 0, err);
 }
 #else
 bool ts_nd_matrices_are(const ts_nd *a, const ts_nd *b)

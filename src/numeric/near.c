@@ -10,10 +10,11 @@
  *     a[i] = (a[i] + a[i - 1]) / 9    loops in C
  *     b = a * 2                    of many elements: home again, computed there
  *
- * Nobody sees where a storage lies: the device of its arrays is that of their home, and memory that others get to know
- * is there. A storage moves where what was spent equals the price of its copy, so that calls never take more than some
- * three times what they would where it lay better all the time; each time that it comes near the price is twice the one
- * before. Values that wait hold buffers, which stay as they are, so nothing that waits sees a storage go.
+ * Nobody sees where a storage lies: the device of its arrays is that of their home, and memory that others get to
+ * know is there. A storage moves where what was spent equals the price of its copy, so that calls never take more
+ * than some three times what they would where it lay better all the time; the first four times that it comes near
+ * the price is twice the one before, then it stays as it is. Values that wait hold buffers, which stay as they are,
+ * so nothing that waits sees a storage go.
  */
 #include "numeric/numeric.h"
 

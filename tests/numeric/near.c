@@ -73,6 +73,26 @@ static void memory_that_others_know_stays(ts_nd_graph *graph)
     ts_nd_release(a);
 }
 
+static void products_of_matrices_end_where_they_began(ts_nd_graph *graph)
+{
+    enum { SIDE = 20 };
+    ts_nd *a = numbers(graph, SIDE * SIDE), *square, *made;
+    (void)element(a, 0), (void)element(a, 1);
+    CHECK_OK(ts_nd_view(a, 0, TS_DTYPE_float64, 2, (int64_t[]){SIDE, SIDE}, (int64_t[]){SIDE * 8, 8}, 0, &square,
+                        &err));
+    CHECK(square->graph != graph);
+    if (ts_nd_matrices_are(square, square)) {
+        ts_nd_matrices job;
+        CHECK_OK(ts_nd_matrices_begin(square, square, &job, &err));
+        CHECK_OK(ts_nd_home(a, &err)); /* as another thread may do while this one computes */
+        CHECK_OK(ts_nd_matrices_run(&job, &err));
+        ts_nd_matrices_end(&job, &made);
+        CHECK(square->graph == graph && element(made, 0) == 49400); /* k * 20 k added: 20 * (0 + 1 + .. + 19 * 19) */
+        ts_nd_release(made);
+    }
+    ts_nd_release(square), ts_nd_release(a);
+}
+
 static void mistakes_have_words(ts_nd_graph *graph)
 {
     ts_device *host = ts_nd_graph_device(graph);
@@ -90,6 +110,7 @@ int main(void)
     reads_bring_a_storage_near(graph);
     calls_compute_where_their_arrays_meet(graph);
     memory_that_others_know_stays(graph);
+    products_of_matrices_end_where_they_began(graph);
     mistakes_have_words(graph);
     ts_nd_graph_destroy(graph);
     return check_done();

@@ -246,6 +246,11 @@ def _read(x: Any) -> Any:
     return to_numpy(given) if type(given) is ndarray else x
 
 
+def shown_as(a: ndarray, dtype: numpy.dtype[Any]) -> ndarray:
+    """An array that nobody else has seen, in a dtype equal to its own, which may be longlong."""
+    return a if a.dtype.num == dtype.num else a._meant(dtype, True)
+
+
 def as_class(a: ndarray, like: Any, is_new: bool = False) -> ndarray:
     """An array of the class of another one, ndarray if that is none; arrays of the host stay what they are. ``is_new``:
     nobody else has it, and what is made of it owns its memory."""

@@ -77,7 +77,7 @@ def product(a: ndarray, b: ndarray) -> ndarray:
     if dtype.char in "efd":
         return _by_batched_kernel(a, b)
     if dtype.kind in "bui":
-        return _by_whole_floats(a, b)
+        return f.shown_as(_by_whole_floats(a, b), dtype)
     return _by_parts(a, b) if dtype.kind == "c" else _folded(a, b)
 
 

@@ -447,7 +447,8 @@ def intersect1d(
     a, first = unique(ar1, return_index=True)
     b, other = unique(ar2, return_index=True)
     both = f.asarray(isin(a, b))
-    values = a[both].astype(f.result_type(a, b), copy=False)
+    dtype = f.result_type(a, b)
+    values = f.shown_as(a[both].astype(dtype, copy=False), dtype)
     return values if not return_indices else (values, first[both], other[f.asarray(isin(b, a))])
 
 

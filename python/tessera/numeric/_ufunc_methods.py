@@ -115,8 +115,8 @@ def loop_of(function: Any, signature: Any) -> Any:
     if all(t is None for t in named):
         return None
     for loop in _loops(function):
-        if all(t is None or t == have for t, have in zip(wanted, loop, strict=True)):
-            return loop[0]
+        if all(t is None or (t == have and t.num == have.num) for t, have in zip(wanted, loop, strict=True)):
+            return loop[0]  # longlong, too, which is equal to int64
     raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {function.__name__}")
 
 
@@ -413,7 +413,10 @@ def _result_of(function: Any, dtype: Any) -> Any:
 
 def _loop(function: Any, a: ndarray, dtype: Any = None) -> tuple[ndarray, Any]:
     """The array as the function's loop of one dtype takes it, and that dtype."""
-    a = a if dtype is None else in_dtype(a, f.dtype_of(dtype)).astype(dtype, copy=False)
+    if dtype is not None:
+        wanted = f.dtype_of(dtype)
+        a = in_dtype(a, wanted).astype(dtype, copy=False)
+        a = a if a.dtype.num == wanted.num else a._meant(wanted)  # longlong, or what is equal to it
     if function.__name__ == "logical_xor" and dtype is None:
         a = a.astype(bool)
     kind = _result_of(function, a.dtype)
@@ -421,7 +424,7 @@ def _loop(function: Any, a: ndarray, dtype: Any = None) -> tuple[ndarray, Any]:
         raise TypeError(
             f"no loop of {function.__name__} takes and gives one dtype for elements of {a.dtype}: it gives bool"
         )
-    return a, kind
+    return a, a.dtype if kind == a.dtype else kind
 
 
 def _walker(function: Any) -> Any:

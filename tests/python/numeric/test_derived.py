@@ -36,6 +36,40 @@ def test_writes_go_to_what_the_class_gives_for_the_key(key, value):
     assert made[1] == made[0]
 
 
+@pytest.mark.parametrize("number", [300, -1, 2.75, 1 << 40, float("inf"), 1 + 2j])
+@pytest.mark.parametrize("dtype", ["u1", "i2", "i8", "f4", "f8"])
+def test_numbers_of_a_class_are_cast_where_they_are_written(dtype, number):
+    made = []
+    for m in (np, tn):
+
+        class Derived(m.ndarray):
+            pass
+
+        x = m.zeros(3, dtype)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                x[1] = m.asarray(number).view(Derived)
+            made.append(shown(x))
+        except (OverflowError, TypeError) as error:
+            made.append(type(error))
+    assert made[1] == made[0]
+
+
+def test_a_class_may_refuse_to_be_written_as_a_number():
+    class Refusing(tn.ndarray):
+        def __int__(self):
+            raise LookupError
+
+        __float__ = __int__
+
+    for dtype in ("i4", "f8"):
+        x = tn.zeros(3, dtype)
+        with pytest.raises(LookupError):
+            x[1] = tn.asarray(3).view(Refusing)
+        assert x.tolist() == [0, 0, 0]
+
+
 def test_a_class_may_fill_its_arrays_when_they_are_made():
     for m in (np, tn):
 

@@ -32,7 +32,18 @@ xp.array(xp.longlong(2), 'l'); xp.array([xp.longlong(2), 1]); xp.add(b, b, dtype
 xp.add(a, a, dtype='l'); xp.promote_types('l', 'q'); xp.result_type(a, b, 'i'); xp.result_type(a, xp.uint64)
 a.tolist(); a.item(0); memoryview(a).format; memoryview(a.astype('Q')).format
 xp.asarray(numpy.array([1, 2], 'q')); numpy.asarray(a); xp.broadcast_to(a, (2, 3)); a[::-1].copy()
-pickle.loads(pickle.dumps(a))"""
+pickle.loads(pickle.dumps(a)); xp.convolve(a, a); xp.convolve(b, a, 'same'); xp.correlate(a, b); xp.polymul(a, a)
+xp.convolve(b, b); xp.intersect1d(a, b); xp.intersect1d(b, a); xp.intersect1d(b, b)
+xp.add(b, b, signature='qq->q'); xp.add(a, a, signature='ll->l'); xp.add(a, 1, signature=(None, None, 'l'))
+xp.add(b, b, signature=('q', None, None)); xp.less(b, b, signature='qq->?')
+xp.add(b, b, signature='bb->b', casting='unsafe')
+xp.bitwise_or.accumulate(a, dtype='l'); xp.gcd.accumulate(b, dtype='q')"""
+
+LARGE = """x @ x; x @ y; y @ x; y @ y; x @ x[0]; xp.dot(x, x); xp.inner(x, y); xp.tensordot(x, x, 1); xp.vdot(x, x)
+xp.einsum('ij,jk->ik', x, x); xp.einsum('ij,jk->ik', y, y); s @ s; xp.matmul(s, y[:30, :30])
+xp.einsum('aij,ajk->aik', s, s)
+(x << 40) @ x; (x << 40) @ y; (y << 40) @ y; x @ y.astype('i4'); x.astype('Q') @ x.astype('Q')
+xp.linalg.matrix_power(x, 3)"""
 
 
 def shown(x):
@@ -53,6 +64,30 @@ def test_expressions_show_numpys_dtype(expression):
         made = eval(expression, {"xp": xp, "a": a, "b": b, "numpy": numpy, "pickle": pickle})
         results.append(shown(made)[: 2 if "empty" in expression else 3])
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("expression", [e.strip() for line in LARGE.split("\n") for e in line.split(";")])
+def test_large_products_show_numpys_dtype(expression):
+    results = []
+    for xp in (numpy, np):
+        x = xp.array(numpy.arange(1600).reshape(40, 40) % 7, "q")
+        s = xp.array(numpy.arange(2700).reshape(3, 30, 30) % 5, "q")
+        results.append(shown(eval(expression, {"xp": xp, "x": x, "y": x.astype("l"), "s": s})))
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("options", [{}, {"dtype": "q"}, {"dtype": "l"}, {"dtype": "L"}, {"initial": 1}])
+@pytest.mark.parametrize("name", ["bitwise_or", "bitwise_and", "bitwise_xor", "gcd", "add", "maximum"])
+def test_reductions_show_numpys_dtype(name, options):
+    for dtype in "qlQi":
+        for shape in ((0,), (0, 3), (2,), (2, 3)):
+            results = []
+            for xp in (numpy, np):
+                try:
+                    results.append(shown(getattr(xp, name).reduce(xp.ones(shape, dtype), **options)))
+                except ValueError as error:
+                    results.append(type(error))
+            assert results[0] == results[1], (dtype, shape)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

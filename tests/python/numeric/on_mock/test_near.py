@@ -170,6 +170,29 @@ def test_values_that_wait_keep_what_they_read(near) -> None:
     assert view[2] == 70 and (a.sum(), b[5], b.sum()) == (1999000 + 65, 6, 2001000)
 
 
+WRITES = {
+    "astype": lambda a: a.astype("i4"),
+    "assigned": lambda a: np.zeros(200, "i4").__setitem__(slice(None), a),
+    "into it": lambda a: a.__setitem__(slice(None), np.full(200, 1e300)),
+}
+
+
+@pytest.mark.parametrize("reads", [1, 0])
+@pytest.mark.parametrize("write", WRITES)
+def test_statements_that_carry_a_storage_report_their_own_warnings(near, write, reads) -> None:
+    _core.numeric_near(near, reads)
+    a = np.arange(200.0)
+    a[3] = numpy.nan
+    a = a.astype("f4") if write == "into it" else a
+    _ = a[5], a[6], a[7]
+    for _ in range(6):
+        with pytest.warns(RuntimeWarning, match="overflow" if write == "into it" else "invalid value"):
+            WRITES[write](a)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.zeros(3, "f4")[:] = np.array([1.0, 2.0, 3.0])
+
+
 # ---- on the mock -------------------------------------------------------------------------------------
 
 

@@ -99,6 +99,10 @@ def test_memory_of_a_gpu_is_handed_out_as_such(mock) -> None:
         memoryview(a)
     x = np.asarray(numpy.arange(6).reshape(2, 3), device="cuda")
     assert hashlib.md5(x).digest() == hashlib.md5(numpy.arange(6)).digest()  # who reads at once gets a copy
+    for gaps in (x[:, ::2], x[::-1], x.T):
+        with pytest.raises(BufferError, match="not contiguous"):
+            hashlib.md5(gaps)
+    hashlib.md5(x[::2])  # of one row
     with pytest.raises(BufferError, match="lies on a GPU"):
         memoryview(x)
     for device in ((10, 0), (2, 7)):
