@@ -718,6 +718,35 @@ static PyObject *numeric_empty(PyObject *module, PyObject *args)
 
 /* ---- setup --------------------------------------------------------------------------------------- */
 
+/* Dtypes by their number, their scalars' classes, longlong and what items are stored as; -1 with exception. */
+static int setup_dtypes(numeric_state *n, PyObject *dtypes, PyObject *hooks)
+{
+    Py_XSETREF(n->numbers, PyDict_New());
+    for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(dtypes) && d < TS_DTYPE_COUNT; d++) {
+        PyObject *dtype = PyTuple_GET_ITEM(dtypes, d), *number = PyLong_FromSsize_t(d);
+        if (number && dtype != Py_None) {
+            Py_XSETREF(n->dtypes[d], Py_NewRef(dtype));
+            Py_XSETREF(n->scalar_types[d], PyObject_GetAttrString(dtype, "type"));
+            if (PyDict_SetItem(n->numbers, dtype, number) < 0)
+                Py_CLEAR(number);
+        }
+        if (!number)
+            return -1;
+        Py_DECREF(number);
+    }
+    PyObject *longlongs = PyDict_GetItemString(hooks, "longlongs");
+    for (Py_ssize_t i = 0; i < 2 && longlongs; i++) {
+        Py_XSETREF(n->longlongs[i], PySequence_GetItem(longlongs, i));
+        if (!n->longlongs[i])
+            return -1;
+        Py_XSETREF(n->longlong_types[i], PyObject_GetAttrString(n->longlongs[i], "type"));
+    }
+    PyObject *items = PyDict_GetItemString(hooks, "items"), *none = PyLong_FromLong(TS_DTYPE_NONE);
+    int known = items && none ? PyDict_SetItem(n->numbers, items, none) : -1; /* what items are stored as */
+    Py_XDECREF(none);
+    return known;
+}
+
 /* numeric_setup(class, dtypes, hooks): dtypes by their numbers (None: NumPy has none); hooks by name. */
 static PyObject *numeric_setup(PyObject *module, PyObject *args)
 {
@@ -729,30 +758,7 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
     Py_XSETREF(n->array_class, (PyTypeObject *)Py_NewRef(class));
     if (!n->array_class->tp_dictoffset && !PyType_HasFeature(n->array_class, Py_TPFLAGS_HAVE_GC))
         n->array_class->tp_dealloc = numeric_dealloc; /* a class of Python without fields ends as its base does */
-    Py_XSETREF(n->numbers, PyDict_New());
-    for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(dtypes) && d < TS_DTYPE_COUNT; d++) {
-        PyObject *dtype = PyTuple_GET_ITEM(dtypes, d), *number = PyLong_FromSsize_t(d);
-        if (number && dtype != Py_None) {
-            Py_XSETREF(n->dtypes[d], Py_NewRef(dtype));
-            Py_XSETREF(n->scalar_types[d], PyObject_GetAttrString(dtype, "type"));
-            if (PyDict_SetItem(n->numbers, dtype, number) < 0)
-                Py_CLEAR(number);
-        }
-        if (!number)
-            return NULL;
-        Py_DECREF(number);
-    }
-    PyObject *longlongs = PyDict_GetItemString(hooks, "longlongs");
-    for (Py_ssize_t i = 0; i < 2 && longlongs; i++) {
-        Py_XSETREF(n->longlongs[i], PySequence_GetItem(longlongs, i));
-        if (!n->longlongs[i])
-            return NULL;
-        Py_XSETREF(n->longlong_types[i], PyObject_GetAttrString(n->longlongs[i], "type"));
-    }
-    PyObject *items = PyDict_GetItemString(hooks, "items"), *none = PyLong_FromLong(TS_DTYPE_NONE);
-    int known = items && none ? PyDict_SetItem(n->numbers, items, none) : -1; /* what items are stored as */
-    Py_XDECREF(none);
-    if (known < 0)
+    if (setup_dtypes(n, dtypes, hooks) < 0)
         return NULL;
     struct {
         const char *name;
