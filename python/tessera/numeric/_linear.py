@@ -541,6 +541,12 @@ def _slid(a: ndarray, v: ndarray, mode: str) -> ndarray:
     made = _core.numeric_slide(a, v if v.flags.c_contiguous else v.copy(), begin - (m - 1), count)
     if made is not None:
         return made
+    if a.dtype.kind == "c" and a.device == "cpu" and all(bool(FUNCTIONS["isfinite"](x).all()) for x in (a, v)):
+        (x, u), (y, w) = ((part.real.copy(), part.imag.copy()) for part in (a, v))
+        made = f.empty(count, a.dtype)  # by parts, whose products are vectors'
+        made.real = _slid(x, y, mode) - _slid(u, w, mode)
+        made.imag = _slid(x, w, mode) + _slid(u, y, mode)
+        return made
     padded = f.zeros(n + 2 * (m - 1), a.dtype, device=a.device)
     padded[m - 1 : m - 1 + n] = a
     step = padded.itemsize

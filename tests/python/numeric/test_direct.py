@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from seeds import random_numbers
 
 import tessera.numeric as tn
 from tessera import _core
@@ -483,7 +484,7 @@ def test_copies_along_other_axes_are_numpys():
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("bounds", [(-1.3, 2.1), (0.1, 0.9), (-4, 4), (1, 1), (0, 0.25)])
 def test_histograms_of_a_range_are_numpys(dtype, bounds):
-    rng = np.random.default_rng()
+    rng = random_numbers()
     for bins in (1, 10, 97):
         edges = np.histogram_bin_edges(np.zeros(1, dtype), bins, bounds).astype(dtype)
         x = np.concatenate([rng.standard_normal(5000).astype(dtype), edges, [np.nan, np.inf]]).astype(dtype)
@@ -497,7 +498,7 @@ def test_histograms_of_a_range_are_numpys(dtype, bounds):
 def test_numbers_of_kernels_are_those_of_arange():
     from tessera.numeric import _functions
 
-    rng = np.random.default_rng()
+    rng = random_numbers()
     for _ in range(60):
         start, stop = sorted(int(x) for x in rng.integers(-(10**6), 10**6, 2))
         step = int(rng.integers(1, 9)) * (1 if rng.random() < 0.5 else -1)
@@ -539,7 +540,7 @@ def test_values_are_read_before_what_they_share_is_written(n):
 
 @pytest.mark.parametrize("dtype", ["f4", "c16", "?", "i1", "f2", "i8"])
 def test_last_values_stay_where_all_blocks_write(dtype):
-    rng = np.random.default_rng()
+    rng = random_numbers()
     for _ in range(20):
         rank = int(rng.integers(1, 4))
         shape = tuple(rng.integers(1, [5000, 70, 18][rank - 1], rank))
@@ -555,3 +556,14 @@ def test_last_values_stay_where_all_blocks_write(dtype):
         for i in np.ndindex(*drawn):
             expected[tuple(key[i] for key in keys)] = values[i]
         np.testing.assert_array_equal(tn.asnumpy(a), expected)
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+def test_complex_vectors_slide_as_numpys(mode):
+    rng = random_numbers()
+    for n, m in ((1, 1), (7, 3), (3, 40), (600, 600)):
+        x, y = (rng.normal(size=size) + 1j * rng.normal(size=size) for size in (n, m))
+        for name in ("convolve", "correlate"):
+            for v in (y, y.real, y.astype("c8")):
+                made, wanted = getattr(tn, name)(tn.array(x), tn.array(v), mode), getattr(np, name)(x, v, mode)
+                np.testing.assert_allclose(tn.asnumpy(made), wanted, rtol=1e-10, atol=1e-11)

@@ -15,6 +15,7 @@ from long_form import LONG
 from tessera import _core
 
 TABLE = pathlib.Path(__file__).parents[3] / "ext" / "numeric_lend.def"
+MOST = {name: int(most) for name, most in re.findall(r'^LEND\("([\w.]+)", (\d+)', TABLE.read_text(), re.M)}
 ROWS = dict(re.findall(r'^LEND\("([\w.]+)", .*, (\w+)\)$', TABLE.read_text(), re.M))
 # Calls of each row. x and y: two vectors; s: sorted; k, l: integers from 0 on; t: truths; m: a matrix; r: a square one.
 CALLS = """
@@ -180,6 +181,41 @@ def test_every_row_is_called_and_counted():
     after = tn.host_calls()
     missed = {name for name, how in ROWS.items() if how != "MOVES" and after.get(name, 0) == before.get(name, 0)}
     assert not missed
+
+
+def _row_of(call):
+    """The row of a call, by its text."""
+    own = re.match(r"[xmsr]\.(\w+)", call)
+    return f"ndarray.{own[1]}" if own else re.match(r"\(?[\w.]+", call)[0]
+
+
+def _long_names(rng, n):
+    """Arrays of so many elements, or the next fewer that a matrix has."""
+    x, y, side = rng.normal(size=n), rng.normal(size=n), int(n**0.5)
+    return {"x": x, "y": y, "s": np.sort(x), "k": rng.integers(0, 9, n), "l": rng.integers(0, 9, n), "t": x > 0.3,
+            "m": rng.normal(size=(3, n // 3)), "v": rng.normal(size=3),
+            "r": rng.normal(size=(side, side)) + 4 * side * np.eye(side)}  # fmt: skip
+
+
+_COMPUTED_HERE = ("argpartition", "histogram_bin_edges")  # of one vector that is long, which the rows would allow
+
+
+@pytest.mark.parametrize("row", [name for name, most in MOST.items() if most > 1024])
+def test_long_calls_are_numpys_up_to_the_bound(row):
+    calls = [call for call in CALLS if _row_of(call) == row and not re.search(r"\bv\b|histogramdd", call)]
+    rng = np.random.default_rng(len(row))
+    for n in (1025, MOST[row]):
+        names, before = _long_names(rng, n), tn.host_calls().get(row, 0)
+        names = {name: (array, lambda a: a) for name, array in names.items()}
+        for call in calls[:3]:
+            (found, told, ours), (wanted, said, theirs) = _outcome(tn, names, call), _outcome(np, names, call)
+            if row == "argpartition":  # the order on both sides of the place is free
+                found, wanted = np.asarray(found)[:1], wanted[:1]
+            _same(found, wanted, call)
+            for name in names:
+                np.testing.assert_array_equal(np.asarray(ours[name]), theirs[name], err_msg=call)
+            assert isinstance(wanted, type) or told == said, (call, told, said)
+        assert not calls or row in _COMPUTED_HERE or tn.host_calls().get(row, 0) > before, (row, n)
 
 
 def test_views_and_arrays_themselves_stay_what_they_are():

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy
 import pytest
+from seeds import random_numbers
 
 import tessera.numeric as np
 
@@ -76,7 +77,7 @@ def test_numbers_are_looked_for_as_arrays_of_one_are():
 def test_what_finds_different_elements_on_other_devices(dtype, n):
     from tessera.numeric import _sort
 
-    x = numpy.random.default_rng().integers(0, max(n // 3, 2), n)
+    x = random_numbers().integers(0, max(n // 3, 2), n)
     x = x.astype(dtype)
     if x.dtype.kind in "fc" and n > 3:
         x[::3], x[1::5] = numpy.nan, -0.0

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy
 import pytest
 import tessera.numeric as np
+from seeds import random_numbers
 
 from tests.python import test_gallery
 from tests.python.numeric import test_random_dates, test_random_programs
@@ -27,7 +28,7 @@ def test_random_programs_are_numpys(share: int) -> None:
 @pytest.mark.parametrize("extent", [7, 4000, 10**6, 3 * 10**8])
 @pytest.mark.parametrize("count", [2, 100, 5000, 300_000])
 def test_the_last_of_values_for_one_place_stays(extent: int, count: int) -> None:
-    rng = numpy.random.default_rng()
+    rng = random_numbers()
     places, values = rng.integers(0, extent, count), rng.integers(0, 100, count).astype("i1")
     places[: count // 2] = places[count // 2 : count // 2 * 2]
     expected = numpy.zeros(extent, "i1")
