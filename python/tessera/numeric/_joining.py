@@ -226,6 +226,11 @@ def tile(A: Any, reps: Any) -> ndarray:
     return made
 
 
+def end_to_end(like: ndarray, parts: Any, axis: int = 0) -> ndarray:
+    """Arrays behind each other as items of one of them: in its byte order, which `concatenate` makes the machine's."""
+    return concatenate(parts, axis, dtype=None if like.dtype.isnative else like.dtype)
+
+
 def _rolled(a: ndarray, shifts: dict[int, int]) -> ndarray:
     """Elements moved along axes, in a new array: for each axis what comes in, and what stays."""
     if len(shifts) == 1 and (a.ndim == 1 or a.flags.c_contiguous):
@@ -234,9 +239,9 @@ def _rolled(a: ndarray, shifts: dict[int, int]) -> ndarray:
         if not by:
             return copy(a)
         if not d:
-            return concatenate((a[-by:], a[:-by]))
+            return end_to_end(a, (a[-by:], a[:-by]))
         key = (slice(None),) * d
-        return concatenate((a[(*key, slice(-by, None))], a[(*key, slice(None, -by))]), d)
+        return end_to_end(a, (a[(*key, slice(-by, None))], a[(*key, slice(None, -by))]), d)
     made, parts = empty_like(a), []
     for d, n in enumerate(a.shape):
         by = shifts.get(d, 0) % n if n else 0
@@ -293,7 +298,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     if array.ndim == 1:
         zeros = empty(max(pairs[0]), array.dtype, device=array.device)
         zeros[...] = 0
-        return concatenate((zeros[: pairs[0][0]], array, zeros[: pairs[0][1]]))
+        return end_to_end(array, (zeros[: pairs[0][0]], array, zeros[: pairs[0][1]]))
     made = empty(shape, array.dtype, "F" if array.flags.fnc else "C", device=array.device)
     inner = [slice(before, before + n) for (before, _), n in zip(pairs, array.shape, strict=True)]
     made[tuple(inner)] = array

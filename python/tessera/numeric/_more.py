@@ -13,7 +13,7 @@ from .. import _core
 from . import _functions as f
 from . import _reduce as r
 from ._index import flatnonzero, take, unravel_index
-from ._joining import concatenate, stack, tile
+from ._joining import concatenate, end_to_end, stack, tile
 from ._ndarray import ndarray
 from ._operators import diff
 from ._setup import to_numpy
@@ -79,7 +79,7 @@ def _with_room(a: ndarray, extent: int, axis: int) -> ndarray:
 def _without(a: ndarray, begin: int, end: int, axis: int) -> ndarray:
     """A copy without what lies between two places."""
     if a.ndim == 1:
-        return concatenate((a[:begin], a[end:]))
+        return end_to_end(a, (a[:begin], a[end:]))
     made, key = _with_room(a, a.shape[axis] - (end - begin), axis), (slice(None),) * axis
     made[(*key, slice(begin))] = a[(*key, slice(begin))]
     made[(*key, slice(begin, None))] = a[(*key, slice(end, None))]
@@ -117,7 +117,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
         new = f.asarray(f.array(values, a.dtype, copy=None, ndmin=1), device=a.device)
         if new.ndim == 1:
             at = obj + extent if obj < 0 else obj
-            return concatenate((a[:at], new, a[at:]))
+            return end_to_end(a, (a[:at], new, a[at:]))
     is_number = not isinstance(obj, slice) and (obj.ndim if isinstance(obj, ndarray) else numpy.ndim(obj)) == 0
     if isinstance(obj, slice):
         places = _places(obj, extent)

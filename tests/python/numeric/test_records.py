@@ -405,3 +405,18 @@ def test_texts_without_a_width_are_as_wide_as_numpys(dtype):
         same(call(tn), call(np))
     narrow = np.zeros(3, [("a", "S0"), ("b", "i4")])
     assert np.asarray(tn.array(narrow)["a"]).dtype == "S0"
+
+
+@pytest.mark.parametrize("dtype", ["<f8", ">f8", ">i2", ">c16", ">M8[D]", "q"])
+def test_moved_elements_keep_their_byte_order(dtype):
+    theirs = np.arange(6).astype(dtype)
+    calls = [lambda m, a: m.roll(a, 1), lambda m, a: m.roll(a, -2), lambda m, a: m.roll(a.reshape(2, 3), 1, 1),
+             lambda m, a: m.roll(a.reshape(2, 3), 1), lambda m, a: m.delete(a, 2), lambda m, a: m.delete(a, [1, 3]),
+             lambda m, a: m.delete(a, slice(1, 2)), lambda m, a: m.insert(a, 2, a[0]),
+             lambda m, a: m.insert(a, [1, 2], a[0])]  # fmt: skip
+    if theirs.dtype.kind != "M":
+        calls += [lambda m, a: m.pad(a, 2), lambda m, a: m.pad(a, (0, 1)), lambda m, a: m.insert(a, 1, [7, 8])]
+    for i, call in enumerate(calls):
+        made, wanted = call(tn, tn.array(theirs)), call(np, theirs)
+        assert (made.dtype, made.dtype.char) == (wanted.dtype, wanted.dtype.char), i
+        assert made.tolist() == wanted.tolist(), i
