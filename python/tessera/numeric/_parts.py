@@ -110,9 +110,10 @@ class Composed(Made):
         if not self._takes_numbers:
             operands = _beside(operands)
         try:
+            where = where if where is True else _ufunc_methods.mask_of(where)
             kept = self._results(operands, outs, where, casting, dtype, signature, as_array)
         except (TypeError, ValueError):
-            _ufunc_methods.fail_first(self.__name__, given[: self.nin], outs, dtype, signature, casting)
+            _ufunc_methods.fail_first(self.__name__, given[: self.nin], outs, dtype, signature, casting, where)
             raise
         return tuple(kept) if self.nout > 1 else kept[0]
 

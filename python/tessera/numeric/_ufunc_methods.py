@@ -140,12 +140,23 @@ def as_loop(function: Any, operands: list[Any], dtype: Any, signature: Any, cast
     raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {function.__name__}")
 
 
+def mask_of(where: Any) -> Any:
+    """What ``where=`` is given as an array of bools: arrays must be of bools, other things are cast."""
+    if not isinstance(where, (ndarray, numpy.ndarray)):
+        return f.asarray(where, bool)
+    if where.dtype != bool:
+        raise TypeError(f"Cannot cast array data from {where.dtype!r} to dtype('bool') according to the rule 'safe'")
+    return where
+
+
 def fail_first(name: str, operands: Any, outs: Any, dtype: Any = None, signature: Any = None,
-               casting: str = "same_kind") -> None:  # fmt: skip
-    """Raises, of what is wrong in a call, that which NumPy finds first: arrays that nobody may write to, loops, casts,
-    numbers that do not fit; shapes come later."""
+               casting: str = "same_kind", where: Any = True) -> None:  # fmt: skip
+    """Raises, of what is wrong in a call, that which NumPy finds first: arrays that nobody may write to, masks, loops,
+    casts, numbers that do not fit; shapes come later."""
     if any(isinstance(out, ndarray) and not out.flags.writeable for out in outs):
         raise ValueError("output array is read-only")
+    if where is not True:
+        mask_of(where)
     theirs = getattr(_umath, name)
     given = [type(x) if type(x) in (int, float, complex) else f.asarray(x).dtype for x in operands]
     if dtype is not None:
@@ -344,8 +355,16 @@ def at(function: Any, a: Any, indices: Any, *given: Any) -> None:
     name = _at_name(function, a, indices, given)
     compares = function.__name__ in _COMPARING and a.dtype.kind == "f"  # as no cast to floats is invalid
     told_as(name, ALL_FAULTS & ~INVALID if compares else ALL_FAULTS, _at, function, a, indices, given)
-    if compares and name != "at" and a.itemsize > 2 and numpy.isnan(numpy.asarray(a[indices])).any():
-        report(name, INVALID)
+    if compares and name != "at" and a.itemsize > 2 and _looks_for_nan(a):
+        if numpy.isnan(numpy.asarray(a[indices])).any():
+            report(name, INVALID)
+
+
+def _looks_for_nan(a: ndarray) -> bool:
+    """Whether comparisons with NaN are told of; on a GPU, where that waits and reads back, only if errstate asks for
+    more than the warnings that are everywhere."""
+    wanted = numpy.geterr()["invalid"]
+    return wanted != "ignore" and (a.device == "cpu" or wanted != "warn")
 
 
 def has_dtype(x: Any) -> bool:
@@ -401,8 +420,8 @@ def _at(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> None
 
 
 @functools.cache
-def _result_of(function: Any, dtype: Any) -> Any:
-    """The dtype of a function of two elements of a dtype."""
+def _result_of(function: Any, dtype: Any, number: int) -> Any:
+    """The dtype of a function of two elements of a dtype; its number, as 'l' and 'q' are equal and hash alike."""
 
     def asked() -> Any:
         empty = f.empty(0, dtype)
@@ -419,7 +438,7 @@ def _loop(function: Any, a: ndarray, dtype: Any = None) -> tuple[ndarray, Any]:
         a = a if a.dtype.num == wanted.num else a._meant(wanted)  # longlong, or what is equal to it
     if function.__name__ == "logical_xor" and dtype is None:
         a = a.astype(bool)
-    kind = _result_of(function, a.dtype)
+    kind = _result_of(function, a.dtype, a.dtype.num)
     if kind == bool and a.dtype != bool:
         raise TypeError(
             f"no loop of {function.__name__} takes and gives one dtype for elements of {a.dtype}: it gives bool"

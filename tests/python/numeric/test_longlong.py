@@ -123,3 +123,12 @@ def test_it_is_computed_as_int64():
     a = np.arange(100_000, dtype="q")
     assert ((a * 3 + a) // 2 - 1).sum() == sum(i * 4 // 2 - 1 for i in range(100_000))
     assert (a + a).dtype.char == "q"
+
+
+@pytest.mark.parametrize("letters", ["ql", "lq", "QL", "LQ"])
+def test_loops_in_order_give_the_dtype_of_each_call(letters):
+    for name in ("fmod", "remainder", "left_shift"):
+        for letter in letters:  # what the first call finds is kept
+            given = numpy.array([5, 3], letter)
+            made, wanted = (getattr(m, name).reduce(m.asarray(given)) for m in (np, numpy))
+            assert (made.dtype.char, int(made)) == (wanted.dtype.char, int(wanted)), (name, letter)

@@ -230,3 +230,24 @@ def test_numbers_of_python_take_the_dtype_beside_them(name):
             np.testing.assert_array_equal(np.asarray(made), wanted)
     with pytest.raises(OverflowError):
         getattr(tn, name)(tn.array([1, 2], "u1"), -3)
+
+
+@pytest.mark.parametrize("name", ["ldexp", "gcd", "lcm", "frexp", "divmod", "modf"])
+@pytest.mark.parametrize("mask", ["m.array([5, 5, 5])", "m.array([1.0, 0, 0])", "[5, 0, 5]", "m.arange(3) > 0"])
+@pytest.mark.parametrize("is_writeable", [True, False])
+@pytest.mark.parametrize("operand", [3, 4.5])
+def test_masks_are_looked_at_after_results_and_before_loops(name, mask, is_writeable, operand):
+    outcomes = []
+    for m in (np, tn):
+        ufunc = getattr(np, name)
+        outs = tuple(m.zeros(3, dtype) for dtype in (["i8"] * 2 if name in ("gcd", "lcm") else ["f8", "f8"]))
+        outs = (outs[0], m.zeros(3, "i4")) if name == "frexp" else outs[: ufunc.nout]
+        outs[0].flags.writeable = is_writeable
+        given = (m.full(3, 6 if name in ("gcd", "lcm") else 6.0), m.full(3, operand))[-ufunc.nin :]
+        try:
+            getattr(m, name)(*given, out=outs, where=eval(mask))
+            outcomes.append([out.tolist() for out in outs])
+        except (TypeError, ValueError) as mistake:
+            is_of_mask = str(mistake).startswith("Cannot cast array data")
+            outcomes.append((TypeError if isinstance(mistake, TypeError) else ValueError, is_of_mask))
+    assert outcomes[0] == outcomes[1]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tessera.numeric as tn
 from tessera import _core
+from tessera.numeric import _ufunc_methods
 
 OTHERS = ["subtract", "bitwise_and", "bitwise_xor", "fmax", "hypot", "floor_divide", "logaddexp", "power"]
 NAMES = [name for name, thing in vars(tn).items() if isinstance(thing, tn.ufunc) and thing.signature is None]
@@ -289,3 +290,18 @@ def test_results_are_of_the_class_of_the_highest_priority():
         return [type(a).__name__ for a in (*made, strided, m.broadcast_to(x, (3, 2, 2), subok=True))]
 
     assert kinds(tn) == kinds(np)
+
+
+def test_nan_is_looked_for_where_it_is_told_of():
+    class OnGpu:
+        device = "cuda:0"
+
+    a = tn.array([1.0, np.nan, 3.0])
+    for function in (tn.maximum, tn.minimum):
+        with pytest.warns(RuntimeWarning, match=f"invalid value encountered in {function.__name__}"):
+            function.at(a, tn.array([0, 1]), tn.array([2.0, 2.0]))
+    found = {}
+    for action in ("ignore", "warn", "raise", "print"):
+        with tn.errstate(invalid=action):
+            found[action] = [_ufunc_methods._looks_for_nan(x) for x in (a, OnGpu)]
+    assert found == {"ignore": [False, False], "warn": [True, False], "raise": [True, True], "print": [True, True]}
