@@ -81,14 +81,16 @@ def test_what_nobody_reads_is_not_computed():
 
 def test_reductions_compute_what_they_fold():
     a = tn.array(np.arange(N, dtype="f8"))
-    with Count() as count:
-        total = ((a + 1) * 2).sum()
+    for _ in range(2):  # what other tests computed alone runs at once the first time
+        with Count() as count:
+            total = ((a + 1) * 2).sum()
     assert total == np.arange(2, 2 * N + 2, 2).sum()
     assert count.bytes < 9 * N  # reads once, stores no elements
     x = tn.array(np.random.default_rng(1).random((500, 300)))
-    with Count() as count:
-        e = tn.exp(x - x.max(axis=1, keepdims=True))
-        y = e / e.sum(axis=1, keepdims=True)
+    for _ in range(2):
+        with Count() as count:
+            e = tn.exp(x - x.max(axis=1, keepdims=True))
+            y = e / e.sum(axis=1, keepdims=True)
     assert count.launched <= 4 and abs(float(y.sum()) - 500) < 1e-9
 
 
