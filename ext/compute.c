@@ -117,6 +117,16 @@ static int clear_frame(core_state *state, PyObject *order, const core_frame *fra
     return clear_end(state, frame, stream, status, &err);
 }
 
+/* What was launched: the graph that its stream may record keeps what it uses. */
+static int compute_used(core_state *state, PyObject *order, PyObject *const *objects, Py_ssize_t n)
+{
+    ts_stream room;
+    const ts_stream *stream;
+    if (core_stream_of(state, order, &room, &stream) < 0)
+        return -1;
+    return stream ? core_note_uses(state, stream->native, objects, (size_t)n) : 0;
+}
+
 static PyObject *compute_clear(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     core_state *state = PyModule_GetState(module);
@@ -136,6 +146,8 @@ static PyObject *compute_clear(PyObject *module, PyObject *const *args, Py_ssize
     }
     if (got == 0)
         got = clear_frame(state, args[0], &frame);
+    if (got == 0)
+        got = compute_used(state, args[0], args + 1, 1);
     core_frame_deinit(&frame);
     return got < 0 ? NULL : Py_NewRef(Py_None);
 }
@@ -208,6 +220,8 @@ static PyObject *compute_sort(PyObject *module, PyObject *const *args, Py_ssize_
     }
     if (got == 0)
         got = sort_frame(state, args[0], &frame, &n, &n_parts, descending ? TS_COMPUTE_DESCENDING : 0);
+    if (got == 0)
+        got = compute_used(state, args[0], args + FIRST, n_args - FIRST);
     core_frame_deinit(&frame);
     return got < 0 ? NULL : Py_NewRef(Py_None);
 }
@@ -259,6 +273,8 @@ static PyObject *compute_sums(PyObject *module, PyObject *const *args, Py_ssize_
     }
     if (got == 0)
         got = scan_frame(state, args[0], &frame, &n);
+    if (got == 0)
+        got = compute_used(state, args[0], args + FIRST, n_args - FIRST);
     core_frame_deinit(&frame);
     return got < 0 ? NULL : Py_NewRef(Py_None);
 }
