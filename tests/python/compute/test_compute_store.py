@@ -24,6 +24,7 @@ def packed(monkeypatch, tmp_path):
         found.append(function.__name__)
         return pack(function, *given)
 
+    monkeypatch.setenv("TESSERA_TIERS", "0")  # what is kept is fast code
     monkeypatch.setattr(_pack, "pack_kernel", pack_kernel)
     monkeypatch.setattr(_engine, "_keeps", True)
     library = _store._library()
