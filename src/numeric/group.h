@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A group as a kernel: its axes, its key, its parameters and values. group.c makes elementwise kernels of it, fold.c
- * reductions.
+ * reductions; group_build.c writes what both read and compute.
  */
 #ifndef TS_NUMERIC_GROUP_H
 #define TS_NUMERIC_GROUP_H
@@ -58,6 +58,7 @@ void ts__nd_kernel_walk_tiles(group_kernel *k, int64_t width);
 void ts__nd_kernel_places(group_kernel *k);
 bool ts__nd_kernel_is_wide(const group_kernel *k, uint32_t more); /* too many arguments for a launch, with `more` */
 void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch);
+bool ts__nd_kernel_has_stride(const group_kernel *k, uint32_t p, uint32_t d); /* a place's step is an argument */
 void ts__nd_kernel_args(const group_kernel *k, nd_launch *launch);
 /* A block for each tile of the axes that are not folded; `own` (group_kernel) at most 2. It is part of the key. */
 void ts__nd_kernel_grid(group_kernel *k, uint32_t own, int64_t grid[3]);
@@ -71,7 +72,10 @@ void ts__nd_build_values(group_build *g, ts_builder *b);
 /* Numbers, and places that make no step along any of these axes: once for all tiles along them. */
 void ts__nd_build_still(group_build *g, ts_builder *b, uint32_t axes);
 void ts__nd_build_nodes(group_build *g, ts_builder *b); /* what it computes of g->place */
+void ts__nd_build_store(group_build *g, ts_builder *b, uint32_t p); /* the value of a place that is written */
 uint32_t ts__nd_group_index(const nd_group *group, const nd_node *node); /* UINT32_MAX: it is none of the group */
+/* Where operand i comes from, as a byte: a node, behind those a place, behind those a number of the group. */
+uint32_t ts__nd_group_source(const nd_group *group, const nd_node *node, int i);
 /* The view of a place along the axes that it has: its tiles, and which one `at` is; how many axes these are. */
 uint32_t ts__nd_build_view(group_build *g, ts_builder *b, uint32_t p, ts_val *view, ts_val *at);
 /* Numbers of elements along an axis, in this block's tile; where they lie inside of all of these axes (0: all do). */
