@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls of elementwise functions: operands and keywords to C form, results to arrays or NumPy's scalars.
- * NumericFunction is a function as an object; tessera.numeric.ufunc derives from it.
+ * Calls of elementwise functions: operands to C form, which faults are watched, results to arrays or NumPy's scalars,
+ * and the classes of results.
  */
-#include "numeric.h"
+#include "numeric_call.h"
 #include <math.h>
 #include <string.h>
-#include <structmember.h>
 
 /* ---- operands ------------------------------------------------------------------------------------ */
 
-static void call_int(PyObject *object, ts_nd_operand *out)
+void numeric_call_int(PyObject *object, ts_nd_operand *out)
 {
     int overflow = 0;
     out->kind = 'i';
@@ -36,7 +35,7 @@ static bool call_number(PyObject *object, ts_nd_operand *out)
         out->kind = 'b';
         out->i = object == Py_True;
     } else if (PyLong_CheckExact(object))
-        call_int(object, out);
+        numeric_call_int(object, out);
     else if (PyFloat_CheckExact(object)) {
         out->kind = 'f';
         out->f = PyFloat_AS_DOUBLE(object);
@@ -89,7 +88,7 @@ static int call_scalar(core_state *state, PyObject *object, ts_nd_operand *out)
     if (kind == 'f' && number)
         out->f = PyFloat_AS_DOUBLE(number);
     else if (number)
-        call_int(number, out);
+        numeric_call_int(number, out);
     else if (kind == 'c') {
         Py_complex parts = PyComplex_AsCComplex(object);
         out->f = parts.real;
@@ -110,8 +109,7 @@ int numeric_plain_operand(core_state *state, PyObject *object, ts_nd_operand *ou
                                                                                       : call_scalar(state, object, out);
 }
 
-/* What `convert` gave, as an operand that is held: 1; 0: it is none of ours; -1 with exception. */
-static int call_converted(PyObject *array, ts_nd_operand *out, PyObject **held)
+int numeric_call_converted(PyObject *array, ts_nd_operand *out, PyObject **held)
 {
     if (!array || array == Py_NotImplemented) {
         Py_XDECREF(array);
@@ -126,7 +124,7 @@ int numeric_operand(core_state *state, PyObject *object, ts_nd_operand *out, PyO
 {
     int got = numeric_plain_operand(state, object, out);
     *held = NULL;
-    return got ? got : call_converted(PyObject_CallOneArg(state->numeric->convert, object), out, held);
+    return got ? got : numeric_call_converted(PyObject_CallOneArg(state->numeric->convert, object), out, held);
 }
 
 /* An operand of a function of elements. NumPy's arrays without axes count as the scalars that they hold there; it makes
@@ -350,8 +348,7 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, ts_nd_call *cal
     return numeric_result(state, result);
 }
 
-/* What was converted, in host memory, becomes an array of the graph: 0, or -1 with exception. */
-static int call_place(core_state *state, ts_nd_graph *graph, PyObject **held, ts_nd **array)
+int numeric_call_place(core_state *state, ts_nd_graph *graph, PyObject **held, ts_nd **array)
 {
     if (!*held || (*array)->graph == graph)
         return 0;
@@ -391,9 +388,9 @@ static ts_nd_graph *call_graph(core_state *state, ts_nd_call *call, PyObject **h
     if (!graph)
         graph = any || call->where ? numeric_graph(state) : numeric_host(state);
     for (int i = 0; i < CALL_WHERE && graph; i++)
-        if (call_place(state, graph, &held[i], &call->in[i].array) < 0)
+        if (numeric_call_place(state, graph, &held[i], &call->in[i].array) < 0)
             return NULL;
-    return graph && call_place(state, graph, &held[CALL_WHERE], &call->where) == 0 ? graph : NULL;
+    return graph && numeric_call_place(state, graph, &held[CALL_WHERE], &call->where) == 0 ? graph : NULL;
 }
 
 /* The arrays of a call as they are now. Conversions run code of Python, which may give an array another header
@@ -407,20 +404,6 @@ static void call_arrays(core_state *state, ts_nd_call *call, PyObject *const *x,
     call->out = out ? ND(out) : NULL;
     call->where = mask ? ND(mask) : NULL;
 }
-
-typedef struct call_options {
-    ts_nd_call call;
-    PyObject *out, *mask; /* arrays, borrowed */
-    PyObject *where;      /* a converted mask, owned */
-    bool says_out; /* out= is given, if only None */
-    bool says_loop; /* signature= is */
-    bool as_array; /* out=...: an array also where the result has no axes */
-    bool is_meant; /* dtype= or signature= name a dtype that has a meaning */
-    bool says_dtype, is_longlong; /* dtype= is given, and it is NumPy's longlong */
-    PyObject *const *values, *names; /* keywords, borrowed; NULL: none */
-    bool is_theirs; /* out= is none of our arrays: NumPy's perhaps */
-    bool loses_class; /* subok=False: results are arrays of our own class */
-} call_options;
 
 /* Whether a call is about more than numbers: an array among its operands, or `out`, has a meaning. */
 static bool call_is_meant(const call_options *options, uint32_t n)
@@ -483,8 +466,7 @@ static void call_far(ts_nd_call *call, PyObject *const *x)
     in[1] = (ts_nd_operand){.kind = 'i'};
 }
 
-/* Complex numbers in real elements: their imaginary parts are lost with a warning. */
-static int call_lost_parts(char from, char to)
+int numeric_call_lost_parts(char from, char to)
 {
     if (from != 'c' || to == 'c' || to == 'b')
         return 0;
@@ -495,7 +477,7 @@ static int call_lost_parts(char from, char to)
     return done ? 0 : -1;
 }
 
-static char call_kind_of(const ts_nd_operand *in)
+char numeric_call_kind(const ts_nd_operand *in)
 {
     ts_dtype dtype = in->array ? (ts_dtype)in->array->dtype : in->dtype;
     return dtype ? ts_dtype_get(dtype)->kind : in->kind;
@@ -509,18 +491,16 @@ static int call_parts(const ts_nd_call *call)
     if (call->casting != TS_ND_UNSAFE || info->result != TS_ND_IS_SAME || moves)
         return 0;
     for (uint32_t i = 0; i < info->n_in; i++) {
-        char kind = call_kind_of(&call->in[i]);
+        char kind = numeric_call_kind(&call->in[i]);
         is_complex |= kind == 'c';
-        if (call->dtype && call_lost_parts(kind, ts_dtype_get(call->dtype)->kind) < 0)
+        if (call->dtype && numeric_call_lost_parts(kind, ts_dtype_get(call->dtype)->kind) < 0)
             return -1;
     }
     char loop = call->dtype ? ts_dtype_get(call->dtype)->kind : is_complex ? 'c' : 'f';
-    return call->out ? call_lost_parts(loop, ts_dtype_get((ts_dtype)call->out->dtype)->kind) : 0;
+    return call->out ? numeric_call_lost_parts(loop, ts_dtype_get((ts_dtype)call->out->dtype)->kind) : 0;
 }
 
-/* Operands of a call in place; a converted mask is taken. NULL with exception, NotImplemented where one operand is none
- * of ours. */
-static PyObject *call_with(core_state *state, call_options *options, PyObject *const *x)
+PyObject *numeric_call_with(core_state *state, call_options *options, PyObject *const *x)
 {
     ts_nd_call *call = &options->call;
     uint32_t n = ts_nd_get(call->fn)->n_in;
@@ -548,8 +528,7 @@ static PyObject *call_with(core_state *state, call_options *options, PyObject *c
     return result;
 }
 
-/* A result of no axes, NumPy's scalar, as an array where new ones lie; takes the scalar. */
-static PyObject *call_array_of(core_state *state, PyObject *scalar)
+PyObject *numeric_call_array(core_state *state, PyObject *scalar)
 {
     PyObject *made = PyObject_CallOneArg(state->numeric->convert, scalar);
     Py_DECREF(scalar);
@@ -593,7 +572,7 @@ static PyObject *derived_wrap(core_state *state, PyObject *operand, PyObject *fu
 {
     bool is_scalar = !numeric_is_array(state, result);
     if (is_scalar)
-        result = call_array_of(state, result);
+        result = numeric_call_array(state, result);
     PyObject *args = result ? PyTuple_New(n) : NULL, *made = NULL;
     for (Py_ssize_t i = 0; args && i < n; i++)
         PyTuple_SET_ITEM(args, i, Py_NewRef(x[i]));
@@ -665,9 +644,8 @@ static PyObject *call_wrapper(core_state *state, PyObject *const *x, Py_ssize_t 
     return found;
 }
 
-/* A result as the class that decides has it, that of `out` where one is written to; takes the result. */
-static PyObject *call_wrapped(core_state *state, PyObject *function, const ts_nd_info *info, PyObject *const *x,
-                              PyObject *out, PyObject *result, bool as_array)
+PyObject *numeric_call_wrapped(core_state *state, PyObject *function, const ts_nd_info *info, PyObject *const *x,
+                               PyObject *out, PyObject *result, bool as_array)
 {
     PyObject *all[CALL_WHERE + 1] = {NULL};
     int n = (int)info->n_in, known = 0;
@@ -694,7 +672,7 @@ PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObj
             return made;
     }
     call_options options = {.call = {.fn = fn}, .out = out};
-    PyObject *result = call_with(state, &options, x);
+    PyObject *result = numeric_call_with(state, &options, x);
     if (!result)
         return call_by_numpy(state, info, x, out);
     bool wraps = !is_ours && result != Py_NotImplemented &&
@@ -703,461 +681,9 @@ PyObject *numeric_call(core_state *state, ts_nd_fn fn, PyObject *const *x, PyObj
         return result;
     PyObject *function = call_named(info->name);
     if (function)
-        result = call_wrapped(state, function, info, x, out, result, false);
+        result = numeric_call_wrapped(state, function, info, x, out, result, false);
     else
         Py_CLEAR(result);
     Py_XDECREF(function);
     return result;
-}
-
-/* The same as numeric_operand of what is written to `out`: NumPy reads lists by the dtype of the elements, which their
- * integers must fit. */
-static int assign_read(core_state *state, const ts_nd *out, PyObject *value, ts_nd_operand *in, PyObject **held)
-{
-    PyObject *dtype = out->dtype && !out->meaning ? state->numeric->dtypes[out->dtype] : Py_None;
-    int got = numeric_plain_operand(state, value, in);
-    if (got)
-        return got;
-    return call_converted(PyObject_CallFunction(state->numeric->convert, "OOO", value, dtype, Py_True), in,
-                             held);
-}
-
-/* A value that is written to `out`, as an operand that means what `out` does. */
-static int assign_operand(core_state *state, ts_nd *out, PyObject *value, ts_nd_operand *in, PyObject **held)
-{
-    int got = 1;
-    *held = NULL;
-    if (!out->meaning || numeric_is_array(state, value))
-        got = assign_read(state, out, value, in, held);
-    bool is_alike = (in->array ? in->array->meaning : 0) == out->meaning &&
-                    (!in->array || !in->array->dtype == !out->dtype);
-    if (got <= 0 || is_alike)
-        return got;
-    PyObject *made = numeric_meant(state, value, out);
-    Py_XSETREF(*held, made);
-    if (!made)
-        return -1;
-    in->array = ND(made);
-    return 1;
-}
-
-static int assign_parts(const ts_nd *out, const ts_nd_operand *in)
-{
-    return out->dtype ? call_lost_parts(call_kind_of(in), ts_dtype_get((ts_dtype)out->dtype)->kind) : 0;
-}
-
-/* A number that is written to integers as NumPy does: Python's is int(value), NumPy's too where they have a sign; both
- * must be a number and fit. 0, or -1 with exception. */
-static int assign_whole(const ts_nd *out, ts_nd_operand *in)
-{
-    char kind = ts_dtype_get((ts_dtype)out->dtype)->kind;
-    if (!in->array && in->kind == 'c' && !in->dtype && strchr("iuf", kind)) {
-        PyErr_Format(PyExc_TypeError, kind == 'f' ? "float() argument must be a string or a real number, not 'complex'"
-                     : "int() argument must be a string, a bytes-like object or a real number, not 'complex'");
-        return -1;
-    }
-    if (!in->array && in->kind == 'i' && kind == 'i' && !out->meaning)
-        in->dtype = TS_DTYPE_NONE;
-    if (in->array || in->kind != 'f' || out->meaning || !(kind == 'i' || (kind == 'u' && !in->dtype)))
-        return 0;
-    PyObject *whole = PyLong_FromDouble(in->f);
-    if (!whole)
-        return -1;
-    *in = (ts_nd_operand){0};
-    call_int(whole, in);
-    Py_DECREF(whole);
-    return 0;
-}
-
-/* Whether only the caller's expression knows the object. */
-static bool assign_is_temporary(PyObject *value)
-{
-#if PY_VERSION_HEX >= 0x030E0000
-    return PyUnstable_Object_IsUniqueReferencedTemporary(value);
-#else
-    return Py_REFCNT(value) == 1;
-#endif
-}
-
-/* The value as the operand that is written, which `held` owns where it had to be converted: 0, or -1 with exception. */
-static int assign_value(core_state *state, ts_nd *out, PyObject *value, ts_nd_operand *in, PyObject **held)
-{
-    int got = assign_operand(state, out, value, in, held);
-    if (got < 0 && PyErr_ExceptionMatches(state->numeric->host_dtype)) { /* NumPy casts it */
-        PyErr_Clear();
-        *held = PyObject_CallFunction(state->numeric->convert, "OO", value, state->numeric->dtypes[out->dtype]);
-        in->array = *held ? ND(*held) : NULL;
-        got = *held ? 1 : -1;
-    }
-    if (got == 0)
-        PyErr_Format(PyExc_TypeError, "a %.200s is no array", Py_TYPE(value)->tp_name);
-    return got > 0 && (!out->dtype || assign_whole(out, in) == 0) ? 0 : -1;
-}
-
-/* Writes the operand; an array of more axes is taken if the leading ones are 1. With the lock held. The call may carry
- * the storage (near.c) and thus change the arrays' graph, so its own is asked for what it met. */
-static ts_status assign_run(ts_nd_call *call, PyObject *runs, const numeric_watch *watch, uint32_t *faults,
-                            ts_error *err)
-{
-    ts_nd_graph *graph = call->out->graph;
-    ts_nd *out = call->out, *from = call->in[0].array, *view = NULL, *result;
-    ts_status status = TS_OK;
-    uint32_t extra = 0;
-    while (from && from->rank - extra > out->rank && ts_nd_shape(from)[extra] == 1)
-        extra++;
-    if (extra) {
-        status = ts_nd_view(from, 0, (ts_dtype)from->dtype, from->rank - extra, ts_nd_shape(from) + extra,
-                            ts_nd_strides(from) + extra, 0, &view, err);
-        call->in[0].array = view;
-    }
-    if (!from && !call->in[0].dtype) /* an integer must fit; others are converted */
-        call->dtype = (ts_dtype)out->dtype;
-    if (!out->dtype && status == TS_OK) {
-        status = numeric_copy_items(call->in[0].array, out, runs, err);
-    } else if (status == TS_OK) {
-        numeric_watch_begin(graph, watch);
-        status = ts_nd_run(graph, call, &result, err);
-        ts_nd_graph_strict(graph, false);
-        if (status == TS_OK)
-            ts_nd_release(result);
-    }
-    *faults = ts_nd_graph_faults(graph);
-    ts_nd_release(view);
-    return status;
-}
-
-int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
-{
-    ts_nd_call call = {.fn = TS_ND_copy, .out = out, .casting = TS_ND_UNSAFE};
-    PyObject *held = NULL;
-    ts_error err;
-    int got = assign_value(state, out, value, &call.in[0], &held);
-    bool watched = got == 0 && call.in[0].array && !numeric_cast_is_safe(call.in[0].array, (ts_dtype)out->dtype);
-    numeric_watch watch = {0};
-    if (watched && numeric_watch_ask(state, out->graph, &watch) < 0)
-        got = -1;
-    PyObject *runs = got == 0 && assign_parts(out, &call.in[0]) == 0 ? numeric_runs(state, out) : NULL;
-    if (!runs || call_place(state, out->graph, &held, &call.in[0].array) < 0) {
-        Py_XDECREF(runs);
-        Py_XDECREF(held);
-        return -1;
-    }
-    call.in[0].is_last = call.in[0].array && !held && assign_is_temporary(value);
-    NUMERIC_BEGIN(state);
-    uint32_t faults;
-    ts_status status = assign_run(&call, runs, &watch, &faults, &err);
-    NUMERIC_END(state);
-    Py_DECREF(runs);
-    Py_XDECREF(held);
-    if (status == TS_OK)
-        return faults ? numeric_report(state, call.fn, faults) : 0;
-    if (status == TS_SHAPE)
-        PyErr_SetString(PyExc_ValueError, err.text);
-    else
-        core_raise(state, &err);
-    return -1;
-}
-
-/* ---- functions as objects ------------------------------------------------------------------------ */
-
-typedef struct call_function {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
-    core_state *state;
-    ts_nd_fn fn;
-} call_function;
-
-ts_nd_fn numeric_fn_of(const core_state *state, PyObject *function)
-{
-    return core_is(function, state->numeric->function_type) ? ((call_function *)function)->fn : TS_ND_COUNT;
-}
-
-/* out=: an array, or a tuple of one; it stays NULL for None and for an ellipsis. */
-static int call_out(core_state *state, PyObject *object, call_options *options)
-{
-    if (options->says_out) {
-        PyErr_SetString(PyExc_TypeError, "cannot specify 'out' as both a positional and keyword argument");
-        return -1;
-    }
-    if (PyTuple_Check(object)) {
-        if (PyTuple_GET_SIZE(object) != 1) {
-            PyErr_SetString(PyExc_ValueError, "The 'out' tuple must have exactly one entry per ufunc output");
-            return -1;
-        }
-        object = PyTuple_GET_ITEM(object, 0);
-        if (object == Py_Ellipsis) {
-            PyErr_SetString(PyExc_TypeError, "must use `...` as `out=...` and not per-operand/in a tuple");
-            return -1;
-        }
-    }
-    options->as_array = object == Py_Ellipsis;
-    options->says_out = true;
-    if (object == Py_None || object == Py_Ellipsis)
-        return 0;
-    options->is_theirs = !numeric_is_array(state, object);
-    options->out = object;
-    if (options->is_theirs || !(ND(object)->flags & TS_ND_READONLY))
-        return 0;
-    PyErr_SetString(PyExc_ValueError, "output array is read-only"); /* before all that is wrong with operands */
-    return -1;
-}
-
-/* The same call with out= in the memory of another library (_ufunc_methods.py). */
-static PyObject *call_into_theirs(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
-{
-    Py_ssize_t all = n + (names ? PyTuple_GET_SIZE(names) : 0);
-    PyObject *module = PyImport_ImportModule("tessera.numeric._ufunc_methods");
-    PyObject *helper = module ? PyObject_GetAttrString(module, "into_theirs") : NULL, *made = NULL;
-    PyObject **given = helper ? PyMem_Malloc((size_t)(all + 1) * sizeof *given) : NULL;
-    if (given) {
-        given[0] = self;
-        memcpy(given + 1, args, (size_t)all * sizeof *args);
-        made = PyObject_Vectorcall(helper, given, (size_t)n + 1, names);
-    } else if (helper) {
-        PyErr_NoMemory();
-    }
-    PyMem_Free(given);
-    Py_XDECREF(helper);
-    Py_XDECREF(module);
-    return made;
-}
-
-static int call_where(core_state *state, PyObject *object, call_options *options)
-{
-    if (object == Py_True)
-        return 0;
-    PyObject *array = options->mask = numeric_is_array(state, object) ? object : NULL;
-    if (!array)
-        options->where = array = PyObject_CallFunction(state->numeric->convert, "OO", object,
-                                                       state->numeric->dtypes[TS_DTYPE_bool_]);
-    if (!array)
-        return -1;
-    if (ND(array)->dtype == TS_DTYPE_bool_ && !ND(array)->meaning)
-        return 0;
-    PyErr_Format(PyExc_TypeError, "Cannot cast array data from %R to dtype('bool') according to the rule 'safe'",
-                 numeric_dtype(state, ND(array)));
-    return -1;
-}
-
-static int call_dtype(core_state *state, PyObject *object, call_options *options)
-{
-    uint16_t meaning = 0;
-    int done = object == Py_None ? 0 : numeric_type_of(state, object, &options->call.dtype, &meaning);
-    options->says_dtype = object != Py_None;
-    options->is_longlong = meaning == NUMERIC_LONGLONG;
-    options->is_meant |= meaning && !options->is_longlong;
-    if (done < 0 || !meaning || options->is_longlong || options->call.fn == TS_ND_copy)
-        return done;
-    PyObject *module = PyImport_ImportModule("tessera.numeric._ufunc_methods"); /* refuses byte orders and units */
-    PyObject *dtype = module ? PyObject_CallMethod(module, "named_dtype", "O", object) : NULL;
-    Py_XDECREF(module);
-    Py_XDECREF(dtype);
-    return dtype ? 0 : -1;
-}
-
-static int call_order(PyObject *object, ts_nd_call *call)
-{
-    const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
-    if (text && strlen(text) == 1 && strchr("KACFkacf", *text)) {
-        call->order = strchr("Cc", *text) ? 'C' : strchr("Ff", *text) ? 'F' : 0;
-        return 0;
-    }
-    PyErr_Format(PyExc_ValueError, "order must be one of 'C', 'F', 'A', or 'K' (got %R)", object);
-    return -1;
-}
-
-/* signature=: the dtype of the loop that it names (_ufunc_methods.py). */
-static int call_signature(core_state *state, PyObject *self, PyObject *value, call_options *options)
-{
-    uint16_t meaning = 0;
-    if (options->says_loop) {
-        PyErr_SetString(PyExc_TypeError, "cannot specify both 'sig' and 'signature'");
-        return -1;
-    }
-    options->says_loop = true;
-    PyObject *module = PyImport_ImportModule("tessera.numeric._ufunc_methods");
-    PyObject *dtype = module ? PyObject_CallMethod(module, "loop_of", "OO", self, value) : NULL;
-    int done = !dtype ? -1 : dtype == Py_None ? 0 : numeric_type_of(state, dtype, &options->call.loop, &meaning);
-    options->is_meant |= meaning && meaning != NUMERIC_LONGLONG;
-    options->says_dtype |= options->call.loop != TS_DTYPE_NONE;
-    options->is_longlong |= meaning == NUMERIC_LONGLONG;
-    Py_XDECREF(module);
-    Py_XDECREF(dtype);
-    return done;
-}
-
-static int call_keyword(core_state *state, PyObject *self, PyObject *name, PyObject *value, call_options *options)
-{
-    const char *text = PyUnicode_AsUTF8(name);
-    if (!text)
-        return -1;
-    if (strcmp(text, "out") == 0)
-        return call_out(state, value, options);
-    if (strcmp(text, "where") == 0)
-        return call_where(state, value, options);
-    if (strcmp(text, "dtype") == 0)
-        return call_dtype(state, value, options);
-    options->call.says_casting |= strcmp(text, "casting") == 0;
-    if (strcmp(text, "casting") == 0)
-        return numeric_casting(value, &options->call.casting);
-    if (strcmp(text, "order") == 0)
-        return call_order(value, &options->call);
-    if (strcmp(text, "subok") == 0) {
-        int keeps = PyObject_IsTrue(value);
-        options->loses_class = keeps == 0;
-        return keeps < 0 ? -1 : 0;
-    }
-    if (strcmp(text, "signature") == 0 || strcmp(text, "sig") == 0)
-        return call_signature(state, self, value, options);
-    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
-                 ts_nd_get(((call_function *)self)->fn)->name, name);
-    return -1;
-}
-
-static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags, PyObject *names)
-{
-    call_function *f = (call_function *)self;
-    core_state *state = f->state;
-    const ts_nd_info *info = ts_nd_get(f->fn);
-    Py_ssize_t n = PyVectorcall_NARGS(flags), n_names = names ? PyTuple_GET_SIZE(names) : 0;
-    call_options options = {.call = {.fn = f->fn}, .values = args + n, .names = names};
-    if (numeric_answered(state, PROTOCOL_UFUNC, args, n + n_names, 1)) {
-        PyObject *made = numeric_ask_ufunc(state, self, "__call__", args, n, names);
-        if (made != Py_Ellipsis)
-            return made;
-        Py_DECREF(made);
-    }
-    if (n < info->n_in || n > info->n_in + 1)
-        return PyErr_Format(PyExc_TypeError, "%s() takes from %d to %d positional arguments but %zd were given",
-                            info->name, info->n_in, info->n_in + 1, n);
-    if (n > info->n_in && args[info->n_in] == Py_Ellipsis) {
-        PyErr_SetString(PyExc_TypeError, "out=... is only allowed as a keyword argument.");
-        return NULL;
-    }
-    if (n > info->n_in && call_out(state, args[info->n_in], &options) < 0)
-        return NULL;
-    options.says_out &= n == info->n_in || args[info->n_in] != Py_None; /* as NumPy counts */
-    int ok = 0;
-    for (Py_ssize_t i = 0; i < n_names && ok == 0; i++)
-        ok = call_keyword(state, self, PyTuple_GET_ITEM(names, i), args[n + i], &options);
-    PyObject *result = NULL;
-    if (ok == 0 && (options.mask || options.where) && !options.says_out)
-        ok = PyErr_WarnEx(PyExc_UserWarning, "'where' used without 'out', expect unitialized memory in output. If this "
-                          "is intentional, use out=None.", 1);
-    if (ok == 0 && !options.is_theirs)
-        result = call_with(state, &options, args);
-    else
-        Py_XDECREF(options.where);
-    if (ok == 0 && options.is_theirs)
-        return call_into_theirs(self, args, n, names);
-    if (!result)
-        return numeric_by_numpy(state, self, args, n, names, false);
-    if (result == Py_NotImplemented) {
-        Py_DECREF(result);
-        return PyErr_Format(PyExc_TypeError, "ufunc '%s' not supported for the input types", info->name);
-    }
-    bool moves = f->fn == TS_ND_copy || f->fn == TS_ND_select; /* no functions of NumPy: what is written stays */
-    if (result && !options.loses_class && !(moves && options.out))
-        result = call_wrapped(state, self, info, args, options.out, result, options.as_array);
-    if (result && options.as_array && !numeric_is_array(state, result))
-        result = call_array_of(state, result);
-    return result;
-}
-
-static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
-{
-    const char *name;
-    if (!PyArg_ParseTuple(args, "s:NumericFunction", &name) || (kwargs && PyDict_GET_SIZE(kwargs)))
-        return NULL;
-    ts_nd_fn fn = ts_nd_find(name);
-    if (fn == TS_ND_COUNT)
-        return PyErr_Format(PyExc_ValueError, "there is no elementwise function named %s", name);
-#if PY_VERSION_HEX < 0x030C0000
-    if (type->tp_call == PyVectorcall_Call) /* classes of Python inherit it from 3.12 on */
-        type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
-#endif
-    call_function *self = (call_function *)type->tp_alloc(type, 0);
-    if (self) {
-        self->vectorcall = call_vector;
-        self->state = core_state_of_type(type);
-        self->fn = fn;
-    }
-    return (PyObject *)self;
-}
-
-static void function_dealloc(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    type->tp_free(self);
-    Py_DECREF(type);
-}
-
-static PyObject *function_name(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(ts_nd_get(((call_function *)self)->fn)->name);
-}
-
-static PyObject *function_doc(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(ts_nd_get(((call_function *)self)->fn)->doc);
-}
-
-static PyObject *function_nin(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyLong_FromLong(ts_nd_get(((call_function *)self)->fn)->n_in);
-}
-
-static PyObject *function_loops(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(ts_nd_get(((call_function *)self)->fn)->loops);
-}
-
-static PyObject *function_result(PyObject *self, void *unused)
-{
-    (void)unused;
-    static const char *const names[] = {[TS_ND_IS_SAME] = "same", [TS_ND_IS_BOOL] = "bool", [TS_ND_IS_PART] = "part"};
-    return PyUnicode_FromString(names[ts_nd_get(((call_function *)self)->fn)->result]);
-}
-
-static PyGetSetDef function_getset[] = {
-    {"_loops", function_loops, NULL, "Kinds of numbers that it computes in (numeric.def).", NULL},
-    {"_result", function_result, NULL, "'same', 'bool' or 'part' (numeric.def).", NULL},
-    {"__name__", function_name, NULL, "NumPy's name.", NULL},
-    {"__qualname__", function_name, NULL, "NumPy's name.", NULL},
-    {"_doc", function_doc, NULL, "One sentence.", NULL},
-    {"nin", function_nin, NULL, "Number of operands.", NULL},
-    {NULL, NULL, NULL, NULL, NULL},
-};
-static PyMemberDef function_members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(call_function, vectorcall), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
-static PyType_Slot function_slots[] = {
-    {Py_tp_doc, "An elementwise function of tessera.numeric."},
-    {Py_tp_new, function_new},
-    {Py_tp_dealloc, function_dealloc},
-    {Py_tp_call, PyVectorcall_Call},
-    {Py_tp_getset, function_getset},
-    {Py_tp_members, function_members},
-    {0, NULL},
-};
-static PyType_Spec function_spec = {"tessera._core.NumericFunction", sizeof(call_function), 0,
-                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL,
-                                    function_slots};
-
-int numeric_call_init(PyObject *module, core_state *state)
-{
-    PyObject *names = PyTuple_New(TS_ND_COUNT);
-    for (int fn = 0; names && fn < TS_ND_COUNT; fn++)
-        PyTuple_SET_ITEM(names, fn, PyUnicode_FromString(ts_nd_get((ts_nd_fn)fn)->name));
-    if (!names || PyModule_AddObjectRef(module, "NUMERIC_FUNCTIONS", names) < 0)
-        return -1;
-    Py_DECREF(names);
-    PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &function_spec, NULL);
-    state->numeric->function_type = type;
-    return type ? PyModule_AddObjectRef(module, "NumericFunction", (PyObject *)type) : -1;
 }
