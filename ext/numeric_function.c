@@ -68,14 +68,25 @@ static PyObject *call_into_theirs(PyObject *self, PyObject *const *args, Py_ssiz
     return made;
 }
 
+/* What is no array of ours as a mask: NumPy's arrays must be of bools, other things are cast (_reduce.py). */
+static PyObject *call_mask(core_state *state, PyObject *object)
+{
+    PyObject *module = PyImport_ImportModule("tessera.numeric._reduce"), *mask = NULL;
+    PyObject *checked = module ? PyObject_CallMethod(module, "mask_of", "O", object) : NULL;
+    if (checked)
+        mask = PyObject_CallFunction(state->numeric->convert, "OO", checked, state->numeric->dtypes[TS_DTYPE_bool_]);
+    Py_XDECREF(checked);
+    Py_XDECREF(module);
+    return mask;
+}
+
 static int call_where(core_state *state, PyObject *object, call_options *options)
 {
     if (object == Py_True)
         return 0;
     PyObject *array = options->mask = numeric_is_array(state, object) ? object : NULL;
     if (!array)
-        options->where = array = PyObject_CallFunction(state->numeric->convert, "OO", object,
-                                                       state->numeric->dtypes[TS_DTYPE_bool_]);
+        options->where = array = call_mask(state, object);
     if (!array)
         return -1;
     if (ND(array)->dtype == TS_DTYPE_bool_ && !ND(array)->meaning)

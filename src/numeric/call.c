@@ -112,7 +112,7 @@ static ts_status call_fail_number(const ts_nd_operand *in, ts_dtype dtype, ts_er
 static ts_status call_check_numbers(const call_of *c, ts_error *err)
 {
     uint64_t bits[2];
-    for (uint32_t i = 0; i < c->row->n_in; i++) {
+    for (uint32_t i = 0; i < c->row->n_in && c->row->result != TS_ND_IS_BOOL; i++) { /* all are compared */
         const ts_nd_operand *in = &c->call->in[i];
         char kind = nd_kind(c->loop);
         if (!in->array && !in->dtype && in->kind == 'i' && (kind == 'i' || kind == 'u') &&
@@ -139,6 +139,17 @@ static ts_status call_check_inputs(const call_of *c, ts_error *err)
                        ts__nd_casting_name(casting));
     }
     return TS_OK;
+}
+
+static ts_status call_check_output(const call_of *c, ts_nd_casting casting, ts_error *err)
+{
+    ts_dtype to = (ts_dtype)c->call->out->dtype;
+    if (ts_nd_can_cast(c->result, to, casting))
+        return TS_OK;
+    TS_TRY(call_check_numbers(c, err));
+    return ts_fail(err, TS_TYPE, "Cannot cast ufunc '%s' output from dtype('%s') to dtype('%s') with casting rule "
+                   "'%s'", c->row->name, ts__nd_dtype_name(c->result), ts__nd_dtype_name(to),
+                   ts__nd_casting_name(casting));
 }
 
 static ts_status call_fail_loop(const call_of *c, ts_error *err)
@@ -176,11 +187,7 @@ static ts_status call_dtypes(call_of *c, ts_error *err)
     ts_nd_casting casting = nd_casting(c->call);
     if (asked || loop || (casting < TS_ND_SAME_KIND && c->call->fn != TS_ND_copy))
         TS_TRY(call_check_inputs(c, err));
-    if (out && !ts_nd_can_cast(c->result, (ts_dtype)out->dtype, casting))
-        return ts_fail(err, TS_TYPE, "Cannot cast ufunc '%s' output from dtype('%s') to dtype('%s') with casting rule "
-                       "'%s'", c->row->name, ts__nd_dtype_name(c->result), ts__nd_dtype_name((ts_dtype)out->dtype),
-                       ts__nd_casting_name(casting));
-    return TS_OK;
+    return out ? call_check_output(c, casting, err) : TS_OK;
 }
 
 /* ---- shapes -------------------------------------------------------------------------------------- */

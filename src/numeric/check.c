@@ -131,6 +131,7 @@ static bool check_is_pole(ts_nd_fn fn, const double x[2], const double y[2])
     case TS_ND_log10: return x[0] == 0 && x[1] == 0;
     case TS_ND_log1p: return x[0] == -1;
     case TS_ND_arctanh: return fabs(x[0]) == 1;
+    case TS_ND_arctan: return fabs(x[1]) == 1; /* of complex numbers */
     default: return false;
     }
 }
@@ -251,6 +252,34 @@ static void check_fused(double x, double y, double z, bool *invalid)
         (void)STEP(STEP(x, *, y), +, z);
 }
 
+/* A product of complex numbers as NumPy's powers have it, rounded as the loop's parts are; takes place of x. */
+static void check_times(ts_dtype loop, double x[2], const double y[2])
+{
+    volatile double re = x[0] * y[0], re2 = x[1] * y[1], im = x[0] * y[1], im2 = x[1] * y[0];
+    x[0] = loop == TS_DTYPE_complex64 ? (float)((float)re - (float)re2) : re - re2;
+    x[1] = loop == TS_DTYPE_complex64 ? (float)((float)im + (float)im2) : im + im2;
+}
+
+/* Whether products on the way to a whole power are invalid, by the processor's flags: from 4 on the first is by 1. */
+static bool check_whole_power(ts_dtype loop, const double x[2], int n)
+{
+    double made[2] = {1, 0}, by[2] = {x[0], x[1]};
+    feclearexcept(FE_ALL_EXCEPT);
+    if (n == 2 || n == 3) {
+        check_times(loop, by, x);
+        if (n == 3)
+            check_times(loop, by, x);
+    }
+    for (int mask = 1; n > 3; mask <<= 1) {
+        if (n & mask)
+            check_times(loop, made, by);
+        if (n < mask << 1)
+            break;
+        check_times(loop, by, (const double[]){by[0], by[1]});
+    }
+    return fetestexcept(FE_INVALID) != 0;
+}
+
 /* Whether NumPy's power of complex numbers is invalid: C's function says so by the processor's flags, whole powers
  * below 100 are products, and those of 0 that are neither 0 nor 1 are NaN. */
 static bool check_power(ts_dtype loop, const double x[2], const double y[2])
@@ -260,11 +289,32 @@ static bool check_power(ts_dtype loop, const double x[2], const double y[2])
     if (y[1] == 0 && isnan(y[0]))
         return true; /* which is compared */
     if (y[1] == 0 && trunc(y[0]) == y[0] && fabs(y[0]) < 100)
-        return y[0] < 0 && (isnan(x[0]) || isnan(x[1]));
+        return (y[0] < 0 && (isnan(x[0]) || isnan(x[1]))) || check_whole_power(loop, x, (int)fabs(y[0]));
     double _Complex base = CMPLX(x[0], x[1]), power = CMPLX(y[0], y[1]);
     feclearexcept(FE_ALL_EXCEPT);
     volatile double _Complex made = loop == TS_DTYPE_complex64 ? cpowf((float _Complex)base, (float _Complex)power)
                                                                : cpow(base, power);
+    (void)made;
+    return fetestexcept(FE_INVALID) != 0;
+}
+
+/* Whether C's function of a complex number that is not finite is invalid, by the processor's flags: NumPy calls it. */
+static bool check_elementary(ts_nd_fn fn, const double x[2])
+{
+    double _Complex (*of)(double _Complex) = NULL;
+    switch (fn) {
+    case TS_ND_exp: case TS_ND_exp2: of = cexp; break;
+    case TS_ND_expm1: return isinf(x[1]); /* by the sine of half of it */
+    case TS_ND_sin: of = csin; break;
+    case TS_ND_cos: of = ccos; break;
+    case TS_ND_tan: of = ctan; break;
+    case TS_ND_sinh: of = csinh; break;
+    case TS_ND_cosh: of = ccosh; break;
+    case TS_ND_tanh: of = ctanh; break;
+    default: return false;
+    }
+    feclearexcept(FE_ALL_EXCEPT);
+    volatile double _Complex made = of(CMPLX(x[0], x[1]));
     (void)made;
     return fetestexcept(FE_INVALID) != 0;
 }
@@ -290,6 +340,8 @@ static bool check_complex(ts_nd_fn fn, ts_dtype loop, const double x[2], const d
         found = isnan(x[0]) || isnan(x[1]);
     } else if (check_is_power(fn)) {
         found = check_power(loop, x, y);
+    } else if (!isfinite(x[0]) || !isfinite(x[1])) {
+        found = check_elementary(fn, x);
     }
     return found;
 }

@@ -300,7 +300,8 @@ def _direct(function: Any, taken: list[Any], result: Any, out: Any, options: dic
     """A loop that is one function of elements, which writes to `out` itself where that is of the loop's dtype."""
     if result.kind not in "mM":
         if out is None or out.dtype.kind not in "mM":
-            return function(*taken, out, **options)
+            made = function(*taken, out, **options)
+            return made if out is not None or result.char != "q" else _as_longlong(made, result)
         return copy_of(f.asarray(function(*taken)), out, casting="unsafe", **options)
     if out is None:
         return meant(function(*taken, **options), result, True)
@@ -308,6 +309,11 @@ def _direct(function: Any, taken: list[Any], result: Any, out: Any, options: dic
         function(*taken, plain(out), **options)
         return out
     return copy_of(meant(f.asarray(function(*taken)), result), out, casting="unsafe", **options)
+
+
+def _as_longlong(made: Any, dtype: Any) -> Any:
+    """Quotients of spans, which are NumPy's longlong, as arrays and scalars show."""
+    return f.shown_as(made, dtype) if isinstance(made, ndarray) else dtype.type(made)
 
 
 def _copied(x: Any, out: Any, options: dict[str, Any]) -> Any:

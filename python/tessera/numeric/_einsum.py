@@ -349,7 +349,10 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     if has_meaning(wanted):
         raise TypeError("invalid data type for einsum")
     terms = [Term(term.array.astype(wanted, copy=False), term.labels) for term in terms]
-    if optimize is not False and len(terms) > 2:
+    sizes = {label: n for term in terms for label, n in term.sizes().items()}
+    if 0 in sizes.values() and any(n == 0 and label not in result for label, n in sizes.items()):
+        term = Term(f.zeros([sizes[label] for label in result], wanted), result)  # sums of nothing, whatever else is
+    elif optimize is not False and len(terms) > 2:
         path = einsum_path(*operands, optimize=optimize)[0][1:]
         term = _by_path(terms, result, path)
     else:

@@ -160,7 +160,9 @@ class flatiter:
         """One element; NumPy has one error for all that cannot be one."""
         plain = f.as_class(self._array, None)
         try:
-            if getattr(value, "ndim", 0):
+            if plain.dtype == bool and isinstance(value, (ndarray, numpy.ndarray)):
+                value = bool(value)  # of one element, whatever its axes
+            elif getattr(value, "ndim", 0):
                 raise ValueError("more than one element")
             plain[tuple(map(int, numpy.unravel_index(key % len(self), plain.shape)))] = value
         except (OverflowError, TypeError, ValueError) as error:

@@ -16,6 +16,7 @@ from ._ndarray import ndarray
 from ._setup import (
     ITEMS,
     OWN,
+    WEAK_KINDS,
     HostDtype,
     Memory,
     default_device,
@@ -865,14 +866,15 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         raise TypeError(
             f"copyto() argument 1 must be tessera.numeric.ndarray, not {type(dst).__name__}"
         )
-    kind = _NUMBER_KINDS.get(type(src))
-    if kind and casting == "equiv" and dst.dtype.kind in ("iufc" if kind == "i" else "fc"):
+    is_weak = dst.dtype.kind in WEAK_KINDS.get(type(src), "")
+    if type(src) in WEAK_KINDS and casting == "equiv" and dst.dtype.kind in ("iufc" if type(src) is int else "fc"):
         raise TypeError(f"Cannot cast a number of Python to {dst.dtype!r} according to the rule 'equiv'")
-    if kind and dst.dtype.kind in "iufc" and "iufc".index(kind) <= "iufc".index(dst.dtype.kind):
+    if is_weak:
         src = asarray(src, dst.dtype)  # Python's numbers take the dtype of their kind
     elif isinstance(src, numpy.generic) and casting == "no" and src.dtype != dst.dtype and dst.flags.writeable:
         raise TypeError(f"Cannot cast scalar from {src.dtype!r} to {dst.dtype!r} according to the rule 'no'")
     src = asarray(src)  # lists too, which NumPy does not read by the dtype of dst
+    is_itself = src.ndim > 0 and _is_same_place(src, dst)
     if isinstance(where, (ndarray, numpy.ndarray)) and where.dtype != bool:
         raise TypeError(f"Cannot cast array data from {where.dtype!r} to dtype('bool') according to the rule 'safe'")
     if src.dtype != dst.dtype and not can_cast(src.dtype, dst.dtype, casting):
@@ -888,7 +890,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     if where is not True and not src.ndim and dst.size > 1 and dst.flags.writeable:
         if src.dtype != dst.dtype and src.dtype.kind in "iuf" and dst.dtype.kind in "iufc":
             src = astype_as(src, dst.dtype, "K")  # once, whatever the mask leaves out
-    if not src.ndim or not _is_same_place(src, dst):  # to itself nothing is written, whatever is wrong
+    if not is_itself:  # to itself nothing is written, whatever is wrong
         copy_of(src, dst, casting=casting, where=where)
 
 
@@ -896,9 +898,6 @@ def _is_same_place(a: ndarray, b: ndarray) -> bool:
     """Whether arrays are the same elements of memory."""
     alike = (a.dtype, a.shape, a.strides, a.device) == (b.dtype, b.shape, b.strides, b.device)
     return alike and (a is b or a._address() == b._address())
-
-
-_NUMBER_KINDS = {int: "i", float: "f", complex: "c"}
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: Any = 0) -> bool:

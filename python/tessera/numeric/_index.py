@@ -239,12 +239,12 @@ def _fits_places(values: ndarray, shape: tuple[int, ...]) -> bool:
 def _check_values(values: ndarray, a: ndarray, key: Any, words: int) -> None:
     """An error where values do not fit places, of which one is out of bounds: NumPy looks at the shape before."""
     try:
-        shape = Places(a, key, words, False).offsets.shape
+        shape = Places(a, key, words, False).offsets.shape[: -1 if words else None]
     except (IndexError, ValueError):
         return
     while values.ndim > len(shape) and values.shape[0] == 1:
         values = values[0]
-    if not words and not _fits_places(values, shape):
+    if not _fits_places(values, shape):
         raise ValueError(
             f"shape mismatch: value array of shape {values.shape} could not be broadcast to indexing result of shape "
             f"{shape}"
@@ -300,10 +300,10 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
             f"shape mismatch: value array of shape {values.shape} could not be broadcast to indexing result of shape "
             f"{shape}"
         )
-    _check_parts(values, a)  # of what does not fit nothing is told
-    if values.dtype is not a.dtype and not items:
-        given = in_dtype(values, a.dtype)
+    if places.offsets.size or not places.is_mask:  # of what does not fit, or a mask leaves out, nothing is told
+        _check_parts(values, a)
     if places.offsets.size:
+        given = given if values.dtype is a.dtype or items else in_dtype(values, a.dtype)
         _core.numeric_scatter(places.view, places.offsets, given, places.unique)
 
 

@@ -31,7 +31,7 @@ from ._functions import (
     result_type,
 )
 from ._ndarray import ndarray
-from ._setup import dtype_of, place, warn_of_lost_parts
+from ._setup import WEAK_KINDS, dtype_of, place, warn_of_lost_parts
 
 
 def _ranking(arrays: Any) -> Any:
@@ -83,7 +83,9 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
     elif out.shape != tuple(shape):
         raise ValueError("Output array is the wrong shape")
     at = 0
-    for a in parts:
+    for a, number in zip(parts, kinds, strict=True):
+        if out.dtype.kind in WEAK_KINDS.get(type(number), ""):
+            a = asarray(numpy.asarray(number).astype(out.dtype)).reshape(1)  # which may wrap
         if not can_cast(a, out.dtype, casting):
             raise TypeError(
                 f"Cannot cast array data from {a.dtype!r} to {out.dtype!r} according to the rule '{casting}'"
@@ -219,6 +221,8 @@ def tile(A: Any, reps: Any) -> ndarray:
     rank = max(a.ndim, len(reps))
     reps = (1,) * (rank - len(reps)) + reps
     a = a.reshape((1,) * (rank - a.ndim) + a.shape)
+    if not a.size and reps != (1,) * rank:  # a view, as NumPy's
+        return a.reshape([n * r for n, r in zip(a.shape, reps, strict=True)])
     made = empty([n * r for n, r in zip(a.shape, reps, strict=True)], a.dtype)
     pairs = [m for n, r in zip(a.shape, reps, strict=True) for m in (r, n)]
     spread = a.reshape([m for n in a.shape for m in (1, n)])

@@ -430,12 +430,10 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     except TypeError:
         n = operator.index(axes)
         first, second = list(range(-n, 0)), list(range(n))
-    first = f.normalize_many(first, a.ndim, allow_duplicate=True)
-    second = f.normalize_many(second, b.ndim, allow_duplicate=True)
-    if len(first) != len(second) or any(
-        a.shape[i] != b.shape[k] for i, k in zip(first, second, strict=True)
-    ):
-        raise ValueError("shape-mismatch for sum")
+    first, second = ([*each] if hasattr(each, "__len__") else [each] for each in (first, second))
+    if len(first) != len(second) or any(a.shape[i] != b.shape[k] for i, k in zip(first, second, strict=True)):
+        raise ValueError("shape-mismatch for sum")  # axes that are none are indices of shapes that are none, as NumPy's
+    first, second = [range(a.ndim)[i] for i in first], [range(b.ndim)[i] for i in second]
     rows = [d for d in range(a.ndim) if d not in first]
     columns = [d for d in range(b.ndim) if d not in second]
     depth = math.prod(a.shape[d] for d in first)
@@ -512,7 +510,10 @@ def cross(
     """Vector products of vectors of three elements; of two (deprecated), the third is 0."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    x, y = f.moveaxis(f.asarray(a), axisa, -1), f.moveaxis(f.asarray(b), axisb, -1)
+    a, b = f.asarray(a), f.asarray(b)
+    if not (a.ndim and b.ndim):
+        raise ValueError("At least one array has zero dimension")
+    x, y = f.moveaxis(a, axisa, -1), f.moveaxis(b, axisb, -1)
     if x.shape[-1] not in (2, 3) or y.shape[-1] not in (2, 3):
         raise ValueError(f"cross: vectors of 2 or 3 elements are wanted, found {x.shape[-1]} and {y.shape[-1]}")
     are_flat = x.shape[-1] == y.shape[-1] == 2

@@ -112,7 +112,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
     if axis is None:
         a, axis = a if a.ndim == 1 else f.ravel(a), 0
     axis = f.normalize(axis, a.ndim)
-    extent = a.shape[axis]
+    extent, new = a.shape[axis], None
     if type(obj) is int and a.ndim == 1 and -extent <= obj <= extent:
         new = f.asarray(f.array(values, a.dtype, copy=None, ndmin=1), device=a.device)
         if new.ndim == 1:
@@ -141,7 +141,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
                 f"index {places.flat[0]} is out of bounds for axis {axis} with size {extent}"
             )
         places = numpy.where(places < 0, places + extent, places)
-    new = f.asarray(f.array(values, a.dtype, copy=None, ndmin=a.ndim), device=a.device)
+    if new is None:
+        new = f.asarray(f.array(values, a.dtype, copy=None, ndmin=a.ndim), device=a.device)
     if is_number:
         new = f.moveaxis(new, 0, axis)
     is_one = places.size == 1

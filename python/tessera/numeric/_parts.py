@@ -15,7 +15,7 @@ from . import _functions as f
 from . import _host, _ufunc_methods
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
-from ._reduce import scalar_of
+from ._reduce import mask_of, scalar_of
 from ._setup import METHOD, NO_VALUE, told_as, user_level
 from ._ufunc import FUNCTIONS, Made, select, ufunc
 
@@ -110,7 +110,7 @@ class Composed(Made):
         if not self._takes_numbers:
             operands = _beside(operands)
         try:
-            where = where if where is True else _ufunc_methods.mask_of(where)
+            where = where if where is True else mask_of(where)
             kept = self._results(operands, outs, where, casting, dtype, signature, as_array)
         except (TypeError, ValueError):
             _ufunc_methods.fail_first(self.__name__, given[: self.nin], outs, dtype, signature, casting, where)
@@ -119,7 +119,8 @@ class Composed(Made):
 
     def _results(self, operands: list[Any], outs: list[Any], where: Any, casting: str, dtype: Any, signature: Any,
                  as_array: bool) -> list[Any]:  # fmt: skip
-        as_they_are = casting in ("no", "equiv") and not any(type(x) in (bool, int, float) for x in operands)
+        kinds = {*map(type, operands)}
+        as_they_are = casting in ("no", "equiv") and float not in kinds and kinds != {int}
         if dtype is not None or signature is not None or as_they_are:
             operands = _ufunc_methods.as_loop(self, operands, dtype, signature, casting)
         made = told_as(self.__name__, self._tells if where is True else 0, self._function, *operands)

@@ -70,15 +70,24 @@ def sum_dtype(dtype: Any) -> Any:
     return numpy.dtype(numpy.uint64) if dtype.kind == "u" and dtype.itemsize < 8 else dtype
 
 
-def _mask(a: ndarray, where: Any) -> Any:
-    if where is True or where is NO_VALUE:
-        return None
-    mask = asarray(where, bool if isinstance(where, (list, tuple)) else None)
-    if mask.dtype != bool:
-        raise TypeError(
-            f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe'"
-        )
-    if mask.shape != a.shape and (
+def mask_of(where: Any) -> Any:
+    """What ``where=`` is given as an array of bools: arrays must be of bools, other things are cast."""
+    if not isinstance(where, (ndarray, numpy.ndarray)):
+        return asarray(where, bool)
+    if where.dtype != bool:
+        raise TypeError(f"Cannot cast array data from {where.dtype!r} to dtype('bool') according to the rule 'safe'")
+    return where
+
+
+def given_mask(where: Any) -> Any:
+    """The mask that a reduction is given, which NumPy looks at before axes and shapes; None: there is none."""
+    return None if where is True or where is NO_VALUE else asarray(mask_of(where))
+
+
+def fitting_mask(a: ndarray, where: Any) -> Any:
+    """The same, which must broadcast to the elements."""
+    mask = given_mask(where)
+    if mask is not None and mask.shape != a.shape and (
         mask.ndim > a.ndim
         or builtins.any(n not in (1, m) for n, m in zip(mask.shape[::-1], a.shape[::-1], strict=False))
     ):
@@ -86,7 +95,7 @@ def _mask(a: ndarray, where: Any) -> Any:
     return mask
 
 
-def _dtype_into(a: ndarray, out: Any) -> Any:
+def dtype_into(a: ndarray, out: Any) -> Any:
     """The dtype that holds the elements of ``a`` and those of an array that out= names: NumPy computes in it; None:
     nothing is named, or not numbers."""
     if not isinstance(out, ndarray) or not (_is_of_numbers(a) and _is_of_numbers(out)):
@@ -149,44 +158,45 @@ def fold(
     name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any
 ) -> Any:
     """One of the C library's reductions, with everything that NumPy's take."""
-    a = asarray(a)
+    a, where = asarray(a), given_mask(where)
+    where = True if where is None else where
     if has_meaning(a):
         start = None if initial is NO_VALUE else initial
 
         def run(name: str, numbers: Any, initial: Any) -> Any:
-            return fold(name, numbers, axis, None, None, keepdims, initial, where)
+            return fold(name, numbers, axis, None, None, keepdims, NO_VALUE if initial is None else initial, where)
 
         return into(_meanings.fold(name, a, dtype, start, run), out)
     axes = reduced_axes(a, axis)
-    mask = _mask(a, where)
+    mask = fitting_mask(a, where)
     if name in ("sum", "prod"):
         target = out.dtype if dtype is None and isinstance(out, ndarray) else None
         dtype = loop_of(dtype) if dtype is not None else target or sum_dtype(a.dtype)
-        if a.dtype.kind == "c" and dtype.kind in "iuf":
-            warn_of_lost_parts(4)
+        warn_of_parts(a, dtype, 2 if initial is None else 1)
         if dtype.kind == "b":  # sums of bools are bools where a bool is asked for
             return fold(
                 "any" if name == "sum" else "all", a, axis, None, out, keepdims, initial, where
             )
         if target is not None:
-            dtype = _dtype_into(a, out) or sum_dtype(a.dtype)
+            dtype = dtype_into(a, out) or sum_dtype(a.dtype)
         a = _cast(a, dtype, "reduce") if dtype.kind in "iu" or dtype.itemsize < a.itemsize else a
     else:
-        dtype = _dtype_into(a, out) if dtype is None else dtype
-        warn_of_parts(a, dtype, 2)
+        dtype = dtype_into(a, out) if dtype is None else dtype
         begins = name in ("max", "min") and (initial is None or initial is NO_VALUE)
+        warn_of_parts(a, dtype, 2 if begins else 1)
         a = a if dtype is None else _in_loop(a, dtype, axes if begins else None)
     no_start = initial is None or initial is NO_VALUE
-    if name in ("max", "min") and no_start and mask is not None:
+    has_first = initial is not None and not (no_start and name in ("max", "min"))  # a start, or a neutral element
+    if not has_first and mask is not None:
         raise ValueError(
             f"reduction operation '{_combine[name]}' does not have an identity, so to use a where mask one has to "
             "specify 'initial'"
         )
-    if name in ("max", "min") and no_start and not a.size and not math.prod(a.shape[d] for d in axes):
+    if not has_first and not a.size and not math.prod(a.shape[d] for d in axes):
         raise ValueError(f"zero-size array to reduction operation {_combine[name]} which has no identity")
-    if a.size == 0 and not no_start and name in ("max", "min"):
-        shape = [1 if d in axes else n for d, n in enumerate(a.shape)]
-        made = asarray(numpy.full(shape, numpy.asarray(start_of(initial, a.dtype)), a.dtype))
+    if a.size == 0 and not no_start and name not in ("all", "any"):
+        shape, kind = [1 if d in axes else n for d, n in enumerate(a.shape)], dtype or a.dtype
+        made = asarray(numpy.full(shape, numpy.asarray(start_of(initial, kind)), kind))
         made = (
             made
             if keepdims is True
@@ -198,10 +208,23 @@ def fold(
     )
     if not no_start:
         start = start_of(initial, made.dtype)
-        made = asarray(FUNCTIONS[_combine[name]](made, start))
+        if mask is not None and name == "prod" and made.dtype.kind == "c":  # infinities times 1 are none
+            made = begun(FUNCTIONS["multiply"], start, made, a, axes, mask, keepdims)
+        else:
+            made = asarray(FUNCTIONS[_combine[name]](made, start))
         if name == "sum" and made.dtype.kind in "fc" and not start.ndim:
             made = _with_signs_of_zero(made, a, axes, start._scalar(), mask, keepdims)
     return into(made, out, "unsafe")  # as NumPy's
+
+
+def begun(function: Any, start: ndarray, made: Any, a: ndarray, axes: Any, mask: ndarray, keepdims: Any) -> ndarray:
+    """The function of a start and of what a reduction has made; the start itself where a mask leaves no elements."""
+    from ._functions import broadcast_to
+
+    some = asarray(fold("any", broadcast_to(mask, a.shape), axes, None, None, keepdims, NO_VALUE, True))
+    room = broadcast_to(start, some.shape).copy()
+    function(start, made, out=room, where=some)
+    return room
 
 
 def _with_signs_of_zero(made: ndarray, a: ndarray, axes: Any, start: Any, mask: Any, keepdims: Any) -> ndarray:
@@ -210,7 +233,7 @@ def _with_signs_of_zero(made: ndarray, a: ndarray, axes: Any, start: Any, mask: 
         first, x = getattr(start, part), getattr(a, part)
         if first == 0 and numpy.signbit(first) and x.dtype.kind == "f":
             zeros = FUNCTIONS["signbit"](x) & (x == 0)
-            alike = fold("all", zeros, axes, None, None, keepdims, None, True if mask is None else mask)
+            alike = fold("all", zeros, axes, None, None, keepdims, NO_VALUE, True if mask is None else mask)
             made = made if isinstance(made, ndarray) else asarray(made)
             copy_of(first, getattr(made, part), where=asarray(alike))
     return made
@@ -247,7 +270,7 @@ def all(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
 ) -> Any:
     """Whether all are true along axes."""
-    return fold("all", a, axis, None, out, keepdims, None, where)
+    return fold("all", a, axis, None, out, keepdims, NO_VALUE, where)
 
 
 def any(
@@ -256,7 +279,7 @@ def any(
     """Whether one is true along axes."""
     if a is None:  # NumPy's programs ask for what they have not computed
         return None
-    return fold("any", a, axis, None, out, keepdims, None, where)
+    return fold("any", a, axis, None, out, keepdims, NO_VALUE, where)
 
 
 def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
@@ -290,7 +313,7 @@ def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALU
 def _count(a: ndarray, axis: Any, where: Any, keeps: bool) -> Any:
     """How many elements a mean is of."""
     axes = _axes(a, axis)
-    if _mask(a, where) is None:
+    if fitting_mask(a, where) is None:
         n = 1
         for d in axes:
             n *= a.shape[d]
@@ -462,7 +485,7 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
         asked = loop_of(dtype) if dtype is not None else None
         if asked is not None and asked.kind == "b":  # sums of bools are bools where a bool is asked for
             return accumulate("max" if name == "sum" else "min", a.astype(bool), axis, None, out)
-        dtype = asked or _dtype_into(a, out) or sum_dtype(a.dtype)
+        dtype = asked or dtype_into(a, out) or sum_dtype(a.dtype)
         if a.dtype.kind == "c" and dtype.kind in "iuf":
             warn_of_lost_parts(4)
         a = _cast(a, dtype, "cast") if dtype.kind in "iu" or dtype.itemsize < a.itemsize else a

@@ -276,6 +276,8 @@ def convert(value: Any, dtype: Any = None, assigned: bool = False) -> Any:
 _FAULTS = {1: ("divide", "divide by zero", 1), 2: ("over", "overflow", 2), 16: ("under", "underflow", 4),
            4: ("invalid", "invalid value", 8), 8: ("over", "overflow", 2)}  # fmt: skip
 ALL_FAULTS, INVALID = 31, 4
+# Numbers of Python's, and the kinds of dtypes that take them as theirs.
+WEAK_KINDS = {int: "iufc", float: "fc", complex: "c"}
 _GROWS = 8  # a number of Python's that is infinite in the dtype of a call
 
 

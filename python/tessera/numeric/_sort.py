@@ -437,7 +437,7 @@ def _are_among(element: ndarray, others: ndarray) -> ndarray:
 
 def union1d(ar1: Any, ar2: Any) -> ndarray:
     """The different elements of both, sorted."""
-    return unique(concatenate([f.ravel(ar1), f.ravel(ar2)]))
+    return unique(concatenate([ar1, ar2], None))
 
 
 def intersect1d(

@@ -18,7 +18,13 @@ from ._index import Places, in_dtype
 from ._joining import concatenate, stack
 from ._meanings import has_meaning
 from ._ndarray import ndarray
-from ._setup import ALL_FAULTS, INVALID, NO_VALUE, on, report, told_as, user_level, warn_of_lost_parts
+from ._reduce import (
+    begun, dtype_into, fitting_mask, given_mask, into, mask_of, reduced_axes, start_of, sum_dtype, tell_of_first,
+    warn_of_parts
+)
+from ._setup import (
+    ALL_FAULTS, INVALID, NO_VALUE, WEAK_KINDS, on, report, told_as, user_level, warn_of_lost_parts
+)
 from ._sort import argsort
 from ._ufunc import FUNCTIONS, select, ufunc
 
@@ -132,21 +138,12 @@ def as_loop(function: Any, operands: list[Any], dtype: Any, signature: Any, cast
     every = [next(t for t in named if t is not None)] * len(named) if any(t is not None for t in named) else named
     for wanted in (named, every):  # a dtype of results alone is that of operands, too, where no loop fits as it is
         for loop in _loops(function):
-            if _fits_loop(operands, wanted, loop, casting):
+            if _fits_loop(given, operands, wanted, loop, casting):
                 return [
                     f.asarray(number, have) if type(number) is int else x.astype(have, copy=False)  # which must fit
                     for number, x, have in zip(given, operands, loop, strict=False)
                 ]
     raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {function.__name__}")
-
-
-def mask_of(where: Any) -> Any:
-    """What ``where=`` is given as an array of bools: arrays must be of bools, other things are cast."""
-    if not isinstance(where, (ndarray, numpy.ndarray)):
-        return f.asarray(where, bool)
-    if where.dtype != bool:
-        raise TypeError(f"Cannot cast array data from {where.dtype!r} to dtype('bool') according to the rule 'safe'")
-    return where
 
 
 def fail_first(name: str, operands: Any, outs: Any, dtype: Any = None, signature: Any = None,
@@ -163,17 +160,30 @@ def fail_first(name: str, operands: Any, outs: Any, dtype: Any = None, signature
         signature = (None,) * theirs.nin + (named_dtype(dtype),) * theirs.nout
     named = {} if signature is None else {"signature": signature}
     made = [None if out is None else out.dtype for out in outs]
-    loop = theirs.resolve_dtypes((*given, *made), casting=casting, **named)
+    try:
+        loop = theirs.resolve_dtypes((*given, *made), casting=casting, **named)
+    except TypeError as error:  # of a cast: its loop is known, so numbers are looked at before
+        kind = getattr(error, "to" if hasattr(error, "in_i") else "from_", None)
+        if kind is None:
+            raise
+        _check_numbers(operands, [kind] * len(operands))
+        raise
+    _check_numbers(operands, loop)
+
+
+def _check_numbers(operands: Any, loop: Any) -> None:
+    """An error where an integer of Python's is none of the loop's dtype."""
     for x, wanted in zip(operands, loop, strict=False):
         if type(x) is int and wanted.kind in "iu":
             numpy.array(x, wanted)
 
 
-def _fits_loop(operands: list[Any], named: list[Any], loop: list[Any], casting: str) -> bool:
+def _fits_loop(given: list[Any], operands: list[Any], named: list[Any], loop: list[Any], casting: str) -> bool:
     """Whether a loop has the dtypes that are named, and operands may be cast to it: safely where theirs is not."""
     rules = [casting if t is not None or casting in ("no", "equiv") else "safe" for t in named]
     return all(t is None or t == have for t, have in zip(named, loop, strict=True)) and all(
-        f.can_cast(x.dtype, have, rule) for x, have, rule in zip(operands, loop, rules, strict=False)
+        have.kind in WEAK_KINDS.get(type(number), "") or f.can_cast(x.dtype, have, rule)
+        for number, x, have, rule in zip(given, operands, loop, rules, strict=False)
     )
 
 
@@ -476,18 +486,16 @@ def _pair_by_pair(function: Any, rows: ndarray) -> ndarray:
 
 def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
     """The reduction of a function that is no fold of the C library; initial=None: without its neutral element."""
-    from ._reduce import _mask, into, reduced_axes, start_of, tell_of_first, warn_of_parts
-
-    a = f.asarray(a)
-    warn_of_parts(a, dtype, 1 if function.__name__ in IDENTITIES else 2)
+    a, where = f.asarray(a), given_mask(where)
     name, axes = function.__name__, reduced_axes(a, axis)
     free = name in ANY_ORDER
-    begins = dtype is not None and (initial is None or (initial is NO_VALUE and name not in IDENTITIES))
-    forgets = begins and tell_of_first(a, axes, f.dtype_of(dtype)) and name in _CLEARING
+    begins = initial is None or (initial is NO_VALUE and name not in IDENTITIES)
+    warn_of_parts(a, dtype, 2 if begins else 1)
+    forgets = begins and dtype is not None and tell_of_first(a, axes, f.dtype_of(dtype)) and name in _CLEARING
     a, kind = told_as("reduce", 0 if forgets else ALL_FAULTS, _loop, function, a, dtype)
     if len(axes) > 1 and not free:
         raise ValueError(f"reduction operation '{name}' is not reorderable, so at most one axis may be specified")
-    mask = _mask(a, where)
+    mask = fitting_mask(a, True if where is None else where)
     neutral = None if initial is None else IDENTITIES.get(name)
     neutral = None if neutral is None else f.asarray(neutral).astype(kind)
     start = neutral if initial is None or initial is NO_VALUE else start_of(initial, kind)
@@ -499,6 +507,7 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
     kept = tuple(1 if d in axes else n for d, n in enumerate(a.shape))
     rest = tuple(n for d, n in enumerate(a.shape) if d not in axes)
     n = math.prod(a.shape[d] for d in axes)
+    left_out = mask
     if free:
         a = a.astype(kind, copy=False)
         if mask is not None:  # a start is neutral where it is taken more than once: fmax, fmin
@@ -518,7 +527,8 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
     elif free and n:
         made = _pair_by_pair(function, rows_of(a))
         if start is not None and (start is not neutral or n == 1):  # of one, too, hypot and gcd are not negative
-            made = f.asarray(function(start, made))
+            is_left = left_out is not None and start is not neutral
+            made = begun(function, start, made, a, axes, left_out, False) if is_left else function(start, made)
         elif n == 1:
             made = made.copy()  # of the array itself
     else:
@@ -536,20 +546,19 @@ def check_loop(function: Any, dtype: Any) -> None:
 
 
 def one_axis(a: ndarray, axis: Any, method: str) -> int:
-    """The axis, from 0; None: the only one."""
+    """The axis, from 0, which may stand in a tuple; None: the only one."""
     if not a.ndim:
         raise TypeError(f"cannot {method} on a scalar")
-    if axis is None:
-        if a.ndim != 1:
-            raise ValueError(f"{method} does not allow multiple axes")
-        return 0
-    return f.normalize(axis, a.ndim)
+    if not isinstance(axis, tuple) and axis is not None:
+        return f.normalize(axis, a.ndim)
+    axes = range(a.ndim) if axis is None else [f.normalize(d, a.ndim) for d in axis]
+    if len(axes) != 1:
+        raise ValueError(f"{method} does not allow multiple axes")
+    return axes[0]
 
 
 def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
     """The reduction of the first elements, for each number of them."""
-    from ._reduce import warn_of_parts
-
     a = f.asarray(a)
     axis, out = one_axis(a, axis, "accumulate"), _one_out(out)
     dtype = _walk_dtype(function, a, dtype, out)
@@ -583,18 +592,14 @@ def _put_into(out: ndarray, made: ndarray) -> Any:
 def _walk_dtype(function: Any, a: ndarray, dtype: Any, out: Any) -> Any:
     """The dtype that accumulate and reduceat compute in: that which is named, which the function must have a loop of;
     or with ``out=`` that which holds both its elements and the array's. None: that of the elements."""
-    from ._reduce import _dtype_into
-
     if dtype is not None:
         check_loop(function, dtype)
         return dtype
-    return None if function.__name__.startswith("logical") else _dtype_into(a, out)
+    return None if function.__name__.startswith("logical") else dtype_into(a, out)
 
 
 def _as_taken(function: Any, a: ndarray, dtype: Any) -> ndarray:
     """The elements in the dtype that reductions of a function compute them in."""
-    from ._reduce import sum_dtype
-
     name = function.__name__
     if name.startswith("logical"):
         dtype = bool

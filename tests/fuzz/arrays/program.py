@@ -74,11 +74,14 @@ class Bounds(NamedTuple):
     """What counts as a difference."""
 
     bits: bool = True  # every bit of numbers; else some units in the last place ..
-    narrow: bool = False  # .. of float16, where results of it are written to wider arrays
+    eps: float = 0.0  # .. of the narrowest floats, where what is computed in them lies in wider arrays; 0: of their own
     zeros: bool = True  # signs of zeros: NumPy's extremes and sorts leave them to the processor's vectors
     casts: bool = True  # what no number of u4 is as one: NumPy's differ from place to place
     fused: bool = True  # last bits of complex products, where NumPy's depend on how operands lie, and of roots
     spread: bool = False  # each result is of all elements, so its error is of the size of the greatest
+    lengths: bool = False  # of complex numbers, by steps that the processor's vectors have otherwise than its numbers
+    odd: bool = False  # transforms of what is not finite: which results are follows from the order of their steps
+    writes: bool = True  # whether nobody may write to memory: what NumPy has broadcast may be, with a warning
     powers: bool = False  # of complex numbers, where C's functions err by the size of exponents and logarithms
     alike: str = ""  # kinds of which infinities and NaN are alike: of complex products NumPy leaves them to BLAS
 
@@ -86,7 +89,10 @@ class Bounds(NamedTuple):
 EXACT = Bounds()
 _FUSED = re.compile(r"[*/]|multiply|divide|square|reciprocal|sign|abs|sqrt")
 _SPREAD = re.compile(r"m\.(linalg|fft)\.")
+_LENGTHS = re.compile(r"absolute|abs\(")
+_WIDENS = re.compile(r"out=|m\.ma\.")
 _POWERS = re.compile(r"\*\*|power")
+_PRODUCTS = re.compile(rf"m\.({'|'.join(WORDS['multiply'].split())}|mat|vec|tensordot|einsum|conv|corr|cov)")
 _ODD_CASTS = (0, 2**31, 2**32 - 1)
 _ZEROS = re.compile(r"max|min|clip|unique|union1d|intersect1d|setxor1d|sort\(|ptp|median|percentile")
 
@@ -107,14 +113,16 @@ def adds_first(text: str) -> bool:
 
 def bounds_of(text: str, is_exact: bool, said: list[str], arrays: dict[str, np.ndarray]) -> Bounds:
     """What counts for a statement that has told of such warnings."""
-    names = "|".join(WORDS["multiply"].split())
-    is_product = bool(re.search(rf"m\.({names}|mat|vec|tensordot|einsum|conv|corr)", text))
+    is_product = bool(_PRODUCTS.search(text))
     casts = "RuntimeWarning" not in said and "round" not in text
     alike = "fc" if adds_first(text) else "c" if is_product else ""
-    narrow = "out=" in text and any(a.dtype == "f2" for a in named(text, arrays))
-    powers = bool(_POWERS.search(text))
-    return Bounds(is_exact, narrow, not _ZEROS.search(text), casts, not _FUSED.search(text), bool(_SPREAD.search(text)),
-                  powers, alike)  # fmt: skip
+    used = named(text, arrays)
+    floats = [np.finfo(a.dtype).eps for a in used if a.dtype.kind in "fc"] if _WIDENS.search(text) else []
+    lengths = bool(_LENGTHS.search(text)) and any(a.dtype.kind == "c" for a in used)
+    odd = "m.fft." in text and any(not np.all(np.isfinite(a)) for a in used)
+    return Bounds(is_exact, float(max(floats, default=0)), not _ZEROS.search(text), casts, not _FUSED.search(text),
+                  bool(_SPREAD.search(text)), lengths, odd, "broadcast_arrays" not in text,
+                  bool(_POWERS.search(text)), alike)  # fmt: skip
 
 
 def nan_signals(a: np.ndarray) -> bool:
@@ -126,10 +134,13 @@ def nan_signals(a: np.ndarray) -> bool:
 def is_left_out(text: str, arrays: dict[str, np.ndarray]) -> bool:
     """Whether a statement is one that NumPy itself gets wrong: `at` of an array of one axis writes to read-only
     memory; with `where=` results of another dtype are cast to that of the loop, which loses and tells what it should
-    not."""
+    not. Whether `copyto` with a mask finds that it copies to the same place goes by strides, which count for nothing
+    where there are no elements."""
     found = re.match(r"m\.\w+\.at\((.+?), np\.s_", text)
     if found:
         return not eval(found[1], {"np": np}, arrays).flags.writeable  # noqa: S307  our own text
+    if text.startswith("m.copyto(") and "where=" in text:
+        return any(a.size == 0 for a in named(text, arrays))
     if "out=" not in text or "where=" not in text:
         return False
     plain_text = text[: text.index(", out=")] + ")"
@@ -139,10 +150,22 @@ def is_left_out(text: str, arrays: dict[str, np.ndarray]) -> bool:
 
 
 def hears_alike(text: str, arrays: dict[str, np.ndarray]) -> bool:
-    """Whether warnings count: not where NumPy leaves them to the order in which BLAS adds infinities and NaN."""
+    """Whether warnings count: not where NumPy leaves them to how BLAS multiplies and adds infinities and NaN, also with
+    zeros that it fills places up with."""
     used = named(text, arrays)
-    sums = re.search(r"m\.(cov|corrcoef|einsum)", text) and any(not np.all(np.isfinite(a)) for a in used)
+    sums = _PRODUCTS.search(text) and any(not np.all(np.isfinite(a)) for a in used)
     return not sums and not any(map(nan_signals, used))
+
+
+def told(said: list[str], text: str, arrays: dict[str, np.ndarray]) -> list[str]:
+    """The warnings that count: where numbers become uint32 NumPy tells of those beyond it in vectors of four alone."""
+    is_u4 = "u4" in text or any(a.dtype == "u4" for a in named(text, arrays))
+    return [each for each in said if each != "RuntimeWarning"] if is_u4 else said
+
+
+def is_near(x: np.ndarray, y: np.ndarray, step: float) -> np.ndarray:
+    """Which numbers are alike to a step by their size."""
+    return (x == y) | (np.abs(x - y) <= step * (1 + np.abs(x))) | (np.isnan(x) & np.isnan(y))
 
 
 def is_close(x: np.ndarray, y: np.ndarray, bounds: Bounds) -> bool:
@@ -153,6 +176,13 @@ def is_close(x: np.ndarray, y: np.ndarray, bounds: Bounds) -> bool:
         return all(is_close(x[name], y[name], bounds) for name in x.dtype.names)
     if x.dtype.kind not in "fc":
         return x.tobytes() == y.tobytes()
+    if bounds.odd and x.dtype.kind in "fc":
+        finite = np.isfinite(x) & np.isfinite(y)
+        return is_close(np.where(finite, x, 0), np.where(finite, y, 0), bounds._replace(odd=False))
+    if x.dtype.kind == "f" and bounds.bits and bounds.lengths:
+        with np.errstate(all="ignore"):
+            near = (x == y) | (np.abs(x - y) <= 4 * np.finfo(x.dtype).eps * np.abs(x)) | (np.isnan(x) & np.isnan(y))
+        return bool(np.all(near))
     if x.dtype.kind == "c" and bounds.bits and not bounds.fused:
         with np.errstate(all="ignore"):
             same = (x == y) | (np.abs(x - y) <= 8 * np.finfo(x.dtype).eps * np.abs(x)) | (np.isnan(x) & np.isnan(y))
@@ -162,10 +192,12 @@ def is_close(x: np.ndarray, y: np.ndarray, bounds: Bounds) -> bool:
     with np.errstate(all="ignore"):
         same = (x == y) & (np.signbit(x) == np.signbit(y)) if bounds.bits and bounds.zeros else x == y
         if not bounds.bits:
-            eps = np.finfo("f2" if bounds.narrow else x.dtype).eps
+            eps = max(bounds.eps, np.finfo(x.dtype).eps)
             units = 4096 if bounds.powers and x.dtype.kind == "c" else 64
             size = np.max(np.abs(x), initial=0, where=np.isfinite(x)) if bounds.spread else np.abs(x)
             same |= np.abs(x - y) <= units * float(eps) * (1 + size)
+            if x.dtype.kind == "c" and not np.all(same):  # a part may be infinite
+                same |= is_near(x.real, y.real, units * float(eps)) & is_near(x.imag, y.imag, units * float(eps))
         if x.dtype.kind in bounds.alike:
             same |= ~np.isfinite(x) & ~np.isfinite(y)
         return bool(np.all(same | (np.isnan(x) & np.isnan(y))))
@@ -190,6 +222,8 @@ def difference(wanted: Any, got: Any, bounds: Bounds) -> str:
         return next(filter(None, (difference(x, y, bounds) for x, y in zip(wanted, got, strict=True))), "")
     if isinstance(wanted, np.ndarray) != isinstance(got, tn.ndarray):
         return f"kind {both}"
+    if bounds.writes and isinstance(wanted, np.ndarray) and wanted.flags.writeable != got.flags.writeable:
+        return f"writeable {wanted.flags.writeable} | {got.flags.writeable}"
     if isinstance(wanted, (np.ndarray, np.generic)):
         x, y = np.asarray(wanted), np.asarray(got)
         if x.dtype != y.dtype or x.shape != y.shape:
@@ -220,6 +254,7 @@ class Program:
         got, heard = outcome(text, tn, self.ours)
         bounds = bounds_of(text, is_exact, said, self.theirs)
         found = "" if self.meets_nan(text, wanted) else difference(wanted, got, bounds)
+        said, heard = told(said, text, self.theirs), told(heard, text, self.theirs)
         if not found and hears and said != heard and not isinstance(wanted, Exception):
             found = f"warnings {said} | {heard}"
         if not found:

@@ -39,16 +39,18 @@ def var(
 ) -> Any:
     """The variance along axes of what is not masked."""
     keeps = {} if keepdims is NO_VALUE else {"keepdims": keepdims}
+    if self._mask is nomask and out is None:
+        return ndarray.var(self, axis, dtype, None, ddof, keepdims, mean=mean)[()]
     rest = self.count(axis=axis, **keeps) - ddof
     middle = self.mean(axis, dtype, keepdims=True) if mean is NO_VALUE else mean
     away = self - middle
     square = away.real**2 + away.imag**2 if away.dtype.kind == "c" else away**2
     total = square.sum(axis, **keeps)
-    made = (
-        masked_where(rest <= 0, divide(total, rest))
-        if numpy.ndim(rest)
-        else (masked if rest <= 0 else divide(total, rest))
-    )
+    if numpy.ndim(rest):
+        made = divide(total, rest)
+        made._mask = mask_or(getmaskarray(self).all(axis, **keeps), rest <= 0)  # NaN is not masked
+    else:
+        made = masked if rest <= 0 else divide(total, rest)
     if out is None:
         return made
     if made is masked and isinstance(out, MaskedArray):
