@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of random statements (statements.py): NumPy and `tessera.numeric` run each, and what differs is printed.
 
-    python tests/fuzz/arrays [--seed 1] [--programs 1000] [--first 0]
+    python tests/fuzz/arrays [--seed 1] [--programs 1000] [--first 0] [--device cuda]
 """
 
 from __future__ import annotations
@@ -317,12 +317,18 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first program")
     parser.add_argument("--programs", type=int, default=1000)
+    parser.add_argument("--device", default="cpu", help="where arrays lie; warnings count on the CPU alone")
     options = parser.parse_args()
+    tn.default_device(options.device)
     tally: collections.Counter[str] = collections.Counter()
-    for number in range(options.first, options.first + options.programs):
-        for text, what in run(options.seed, number):
-            kind = what.split(" ")[0]
-            tally[kind] += 1
-            print(f"[{options.seed}, {number}] {text}\n    {what}", flush=True)
-    print(f"{options.programs} programs of up to {STATEMENTS} statements: {dict(tally)}")
+    done = 0
+    try:
+        for number in range(options.first, options.first + options.programs):
+            for text, what in run(options.seed, number, options.device == "cpu"):
+                tally[what.split(" ")[0]] += 1
+                print(f"[{options.seed}, {number}] {text}\n    {what}", flush=True)
+            done += 1
+    except KeyboardInterrupt:  # what was done counts
+        pass
+    print(f"{done} programs of up to {STATEMENTS} statements: {dict(tally)}")
     return 1 if tally else 0
