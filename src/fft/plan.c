@@ -40,6 +40,7 @@ bool ts__fft_roots_begin(fft_roots *roots, const ts_alloc *alloc, int64_t n)
     int64_t n_coarse = n / step + 1;
     *roots = (fft_roots){.alloc = alloc, .n = n, .step = step, .fine_bytes = (size_t)step * 2 * sizeof(long double),
                          .coarse_bytes = (size_t)n_coarse * 2 * sizeof(long double)};
+    roots->shift = __builtin_ctzll((uint64_t)step);
     roots->fine = plan_get(alloc, roots->fine_bytes);
     roots->coarse = plan_get(alloc, roots->coarse_bytes);
     if (!roots->fine || !roots->coarse) {
@@ -62,8 +63,8 @@ void ts__fft_roots_end(fft_roots *roots)
 
 void ts__fft_root(const fft_roots *roots, int64_t k, double out[2])
 {
-    k %= roots->n;
-    const long double *a = roots->coarse + 2 * (k / roots->step), *b = roots->fine + 2 * (k % roots->step);
+    k = k < roots->n ? k : k % roots->n;
+    const long double *a = roots->coarse + 2 * (k >> roots->shift), *b = roots->fine + 2 * (k & (roots->step - 1));
     out[0] = (double)(a[0] * b[0] - a[1] * b[1]);
     out[1] = (double)(a[0] * b[1] + a[1] * b[0]);
 }
@@ -133,19 +134,20 @@ static ts_status plan_chirp(ts_fft *plan, ts_error *err)
 {
     int64_t n = plan->length, room = plan_good_length(2 * n - 1);
     TS_TRY(ts_fft_create(plan->alloc, room, false, &plan->inner, err));
-    plan->room = room;
+    plan->room = plan->inner->room;
     plan->chirp_bytes = (size_t)n * 2 * sizeof(double);
     plan->filter_bytes = (size_t)room * 2 * sizeof(double);
     plan->chirp = plan_get(plan->alloc, plan->chirp_bytes);
     plan->filter = plan_get(plan->alloc, plan->filter_bytes);
-    double *work = plan_get(plan->alloc, 2 * plan->filter_bytes);
+    size_t plane = (size_t)plan->room, work_bytes = 4 * plane * sizeof(double);
+    double *work = plan_get(plan->alloc, work_bytes);
     fft_roots roots;
     if (!plan->chirp || !plan->filter || !work || !ts__fft_roots_begin(&roots, plan->alloc, 2 * n)) {
-        plan_free(plan->alloc, work, 2 * plan->filter_bytes);
+        plan_free(plan->alloc, work, work_bytes);
         return ts_fail(err, TS_NOMEM, "out of memory for a transform of length %lld", (long long)n);
     }
-    memset(work, 0, 2 * plan->filter_bytes);
-    fft_planes x = {work, work + room}, y = {work + 2 * room, work + 3 * room};
+    memset(work, 0, work_bytes);
+    fft_planes x = {work, work + plane}, y = {work + 2 * plane, work + 3 * plane};
     for (int64_t k = 0, square = 0; k < n; square = (square + 2 * k + 1) % (2 * n), k++) {
         double *c = plan->chirp + 2 * k;
         ts__fft_root(&roots, square, c);
@@ -158,7 +160,7 @@ static ts_status plan_chirp(ts_fft *plan, ts_error *err)
         plan->filter[2 * k] = x.re[k];
         plan->filter[2 * k + 1] = x.im[k];
     }
-    plan_free(plan->alloc, work, 2 * plan->filter_bytes);
+    plan_free(plan->alloc, work, work_bytes);
     return TS_OK;
 }
 
@@ -175,34 +177,52 @@ static bool plan_split(ts_fft *plan)
     return true;
 }
 
+/* The tables of a plan. by_passes: a long line is no matrix. */
+static ts_status plan_tables(ts_fft *plan, bool by_passes, ts_error *err)
+{
+    int64_t factors[FFT_FACTORS];
+    int n_factors = plan_factors(plan->length, factors);
+    bool has_room = true;
+    if (n_factors < 0)
+        TS_TRY(plan_chirp(plan, err));
+    else if (!by_passes && plan->length >= FFT_LONG)
+        TS_TRY(ts__fft_sides_create(plan, err));
+    else
+        has_room = plan_fill(plan, factors, n_factors);
+    if (has_room && (!plan->halves || plan_split(plan)))
+        return TS_OK;
+    return ts_fail(err, TS_NOMEM, "out of memory for a transform of length %lld", (long long)plan->n);
+}
+
+static ts_status plan_create(ts_fft as, bool by_passes, ts_fft **out, ts_error *err)
+{
+    *out = NULL;
+    ts_fft *plan = plan_get(as.alloc, sizeof *plan);
+    if (!plan)
+        return ts_fail(err, TS_NOMEM, "out of memory for a transform of length %lld", (long long)as.n);
+    *plan = as;
+    plan->halves = as.real && as.n % 2 == 0;
+    plan->room = plan->length = plan->halves ? as.n / 2 : as.n;
+    ts_status status = plan_tables(plan, by_passes, err);
+    if (status == TS_OK)
+        *out = plan;
+    else
+        ts_fft_destroy(plan);
+    return status;
+}
+
+ts_status ts__fft_passes_create(const ts_alloc *alloc, int64_t n, ts_fft **out, ts_error *err)
+{
+    return plan_create((ts_fft){.alloc = alloc, .n = n}, true, out, err);
+}
+
 ts_status ts_fft_create(const ts_alloc *alloc, int64_t n, bool real, ts_fft **out, ts_error *err)
 {
     *out = NULL;
     if (n < 1 || n > FFT_LONGEST)
         return ts_fail(err, TS_VALUE, "a transform has 1 to %lld elements, not %lld", (long long)FFT_LONGEST,
                        (long long)n);
-    alloc = alloc ? alloc : ts_alloc_default();
-    ts_fft *plan = plan_get(alloc, sizeof *plan);
-    if (!plan)
-        return ts_fail(err, TS_NOMEM, "out of memory for a transform of length %lld", (long long)n);
-    bool halves = real && n % 2 == 0;
-    *plan = (ts_fft){.alloc = alloc, .n = n, .real = real, .halves = halves, .length = halves ? n / 2 : n};
-    plan->room = plan->length;
-    int64_t factors[FFT_FACTORS];
-    int n_factors = plan_factors(plan->length, factors);
-    ts_status status = TS_OK;
-    if (n_factors < 0)
-        status = plan_chirp(plan, err);
-    else if (!plan_fill(plan, factors, n_factors))
-        status = ts_fail(err, TS_NOMEM, "out of memory for a transform of length %lld", (long long)n);
-    if (status == TS_OK && halves && !plan_split(plan))
-        status = ts_fail(err, TS_NOMEM, "out of memory for a transform of length %lld", (long long)n);
-    if (status != TS_OK) {
-        ts_fft_destroy(plan);
-        return status;
-    }
-    *out = plan;
-    return TS_OK;
+    return plan_create((ts_fft){.alloc = alloc ? alloc : ts_alloc_default(), .n = n, .real = real}, false, out, err);
 }
 
 void ts_fft_destroy(ts_fft *plan)
@@ -210,6 +230,7 @@ void ts_fft_destroy(ts_fft *plan)
     if (!plan)
         return;
     ts_fft_destroy(plan->inner);
+    ts__fft_sides_destroy(plan);
     plan_free(plan->alloc, plan->table, plan->table_bytes);
     plan_free(plan->alloc, plan->split, plan->split_bytes);
     plan_free(plan->alloc, plan->chirp, plan->chirp_bytes);

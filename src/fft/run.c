@@ -8,12 +8,17 @@
 #include "fft/fft.h"
 
 #define RUN_LANES 8            /* lines at a time, at most */
-#define RUN_NUMBERS (1 << 10)  /* numbers of lines that are read together: what stays in the first cache */
+#define RUN_NUMBERS (1 << 13)  /* numbers of lines that are read together: what stays in the second cache */
 
 /* ---- transforms ------------------------------------------------------------------------------------- */
 
 static fft_planes run_passes(const ts_fft *plan, int64_t lanes, fft_planes x, fft_planes y)
 {
+    if (plan->sides.columns) {
+        ts_assert(lanes == 1);
+        ts__fft_matrix(plan, x, y);
+        return y;
+    }
     int64_t step = lanes;
     for (int i = 0; i < plan->n_passes; i++) {
         ts__fft_pass(&plan->passes[i], step, x, y);
@@ -37,13 +42,14 @@ static void run_times(fft_planes from, fft_planes to, const double *w, int64_t n
 
 static fft_planes run_convolution(const ts_fft *plan, int64_t lanes, fft_planes x, fft_planes y)
 {
-    size_t used = (size_t)(plan->length * lanes), all = (size_t)(plan->room * lanes);
+    int64_t length = plan->inner->length;
+    size_t used = (size_t)(plan->length * lanes), all = (size_t)(length * lanes);
     run_times(x, x, plan->chirp, plan->length, lanes, false);
     memset(x.re + used, 0, (all - used) * sizeof(double));
     memset(x.im + used, 0, (all - used) * sizeof(double));
     fft_planes z = run_passes(plan->inner, lanes, x, y);
     fft_planes other = z.re == x.re ? y : x;
-    run_times(z, z, plan->filter, plan->room, lanes, true); /* the inverse is the transform of conjugates */
+    run_times(z, z, plan->filter, length, lanes, true); /* the inverse is the transform of conjugates */
     z = run_passes(plan->inner, lanes, z, other);
     for (size_t i = 0; i < used; i++)
         z.im[i] = -z.im[i];
@@ -92,34 +98,95 @@ static void run_zero(fft_planes x, int64_t from, int64_t to)
     }
 }
 
+/* n pairs side by side, to two planes. */
+FFT_INLINE void run_split_loops(const double *from, double *re, double *im, int64_t n)
+{
+    int64_t k = 0;
+    for (; k + FFT_LANES <= n; k += FFT_LANES) {
+        fft_vector a = *(const fft_vector *)(from + 2 * k), b = *(const fft_vector *)(from + 2 * k + FFT_LANES);
+        *(fft_vector *)(re + k) = __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
+        *(fft_vector *)(im + k) = __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+    }
+    for (; k < n; k++)
+        re[k] = from[2 * k], im[k] = from[2 * k + 1];
+}
+FFT_WIDTHS(run_split, (const double *from, double *re, double *im, int64_t n), (from, re, im, n))
+
+/* The other way round, times a factor. */
+FFT_INLINE void run_join_loops(const double *re, const double *im, double factor, double *to, int64_t n)
+{
+    int64_t k = 0;
+    for (; k + FFT_LANES <= n; k += FFT_LANES) {
+        fft_vector a = *(const fft_vector *)(re + k) * factor, b = *(const fft_vector *)(im + k) * factor;
+        *(fft_vector *)(to + 2 * k) = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+        *(fft_vector *)(to + 2 * k + FFT_LANES) = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+    for (; k < n; k++)
+        to[2 * k] = re[k] * factor, to[2 * k + 1] = im[k] * factor;
+}
+FFT_WIDTHS(run_join, (const double *re, const double *im, double factor, double *to, int64_t n),
+           (re, im, factor, to, n))
+
+/* Whether so many doubles make an element and lie side by side: along a line of its own, or from line to line. */
+static bool run_is_along(const run_job *job, int64_t step, int doubles)
+{
+    return !job->lines->single && job->lanes == 1 && step == doubles * (int64_t)sizeof(double);
+}
+
+static bool run_is_across(const run_job *job, bool is_to)
+{
+    bool is_across = !job->lines->single && job->lanes > 1;
+    for (int64_t l = 1; l < job->lanes && is_across; l++) {
+        ptrdiff_t step = is_to ? job->at[l].to - job->at[l - 1].to : job->at[l].from - job->at[l - 1].from;
+        is_across = step == 2 * (ptrdiff_t)sizeof(double);
+    }
+    return is_across;
+}
+
 /* Complex lines: parts exchanged where the transform is the inverse one. */
 static void run_read_complex(run_job *job)
 {
     const ts_fft_lines *s = job->lines;
     int64_t lanes = job->lanes, n = TS_MIN(s->n_in, job->plan->n);
-    for (int64_t l = 0; l < lanes; l++) {
-        const char *at = job->at[l].from;
-        double *re = (s->inverse ? job->x.im : job->x.re) + l, *im = (s->inverse ? job->x.re : job->x.im) + l;
-        for (int64_t k = 0; k < n; k++, at += s->from_step) {
-            re[k * lanes] = run_get(s, at, 0);
-            im[k * lanes] = run_get(s, at, 1);
-        }
-    }
+    double *re = s->inverse ? job->x.im : job->x.re, *im = s->inverse ? job->x.re : job->x.im;
+    const char *at = job->at[0].from;
     run_zero(job->x, n * lanes, job->plan->n * lanes);
+    if (run_is_along(job, s->from_step, 2)) {
+        run_split((const double *)(const void *)at, re, im, n);
+        return;
+    }
+    if (run_is_across(job, false)) {
+        for (int64_t k = 0; k < n; k++, at += s->from_step)
+            run_split((const double *)(const void *)at, re + k * lanes, im + k * lanes, lanes);
+        return;
+    }
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t l = 0; l < lanes; l++) {
+            re[k * lanes + l] = run_get(s, job->at[l].from + k * s->from_step, 0);
+            im[k * lanes + l] = run_get(s, job->at[l].from + k * s->from_step, 1);
+        }
 }
 
 static void run_store_complex(run_job *job, fft_planes z, int64_t n)
 {
     const ts_fft_lines *s = job->lines;
     int64_t lanes = job->lanes;
-    for (int64_t l = 0; l < lanes; l++) {
-        char *at = job->at[l].to;
-        const double *re = (s->inverse ? z.im : z.re) + l, *im = (s->inverse ? z.re : z.im) + l;
-        for (int64_t k = 0; k < n; k++, at += s->to_step) {
-            run_put(s, at, 0, re[k * lanes]);
-            run_put(s, at, 1, im[k * lanes]);
-        }
+    const double *re = s->inverse ? z.im : z.re, *im = s->inverse ? z.re : z.im;
+    char *at = job->at[0].to;
+    if (run_is_along(job, s->to_step, 2)) {
+        run_join(re, im, s->factor, (double *)(void *)at, n);
+        return;
     }
+    if (run_is_across(job, true)) {
+        for (int64_t k = 0; k < n; k++, at += s->to_step)
+            run_join(re + k * lanes, im + k * lanes, s->factor, (double *)(void *)at, lanes);
+        return;
+    }
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t l = 0; l < lanes; l++) {
+            run_put(s, job->at[l].to + k * s->to_step, 0, re[k * lanes + l]);
+            run_put(s, job->at[l].to + k * s->to_step, 1, im[k * lanes + l]);
+        }
 }
 
 /* ---- real lines -------------------------------------------------------------------------------------- */
@@ -127,20 +194,26 @@ static void run_store_complex(run_job *job, fft_planes z, int64_t n)
 static void run_read_real(run_job *job)
 {
     const ts_fft_lines *s = job->lines;
-    int64_t lanes = job->lanes, n = TS_MIN(s->n_in, job->plan->n);
+    int64_t lanes = job->lanes, n = TS_MIN(s->n_in, job->plan->n), step = s->from_step;
     bool halves = job->plan->halves;
-    for (int64_t l = 0; l < lanes; l++) {
-        const char *at = job->at[l].from;
-        for (int64_t k = 0; k < n; k++, at += s->from_step) {
-            double *plane = halves && k & 1 ? job->x.im : job->x.re;
-            plane[(halves ? k >> 1 : k) * lanes + l] = run_get(s, at, 0);
-        }
-        if (halves && n & 1)
-            job->x.im[(n >> 1) * lanes + l] = 0;
+    fft_planes x = job->x;
+    run_zero(x, (halves ? n >> 1 : n) * lanes, job->plan->length * lanes);
+    if (halves && run_is_along(job, step, 1)) {
+        run_split((const double *)(const void *)job->at[0].from, x.re, x.im, n >> 1);
+    } else if (halves) {
+        for (int64_t k = 0; k < n >> 1; k++)
+            for (int64_t l = 0; l < lanes; l++) {
+                x.re[k * lanes + l] = run_get(s, job->at[l].from + 2 * k * step, 0);
+                x.im[k * lanes + l] = run_get(s, job->at[l].from + (2 * k + 1) * step, 0);
+            }
+    } else {
+        for (int64_t k = 0; k < n; k++)
+            for (int64_t l = 0; l < lanes; l++)
+                x.re[k * lanes + l] = run_get(s, job->at[l].from + k * step, 0);
+        memset(x.im, 0, (size_t)(job->plan->length * lanes) * sizeof(double));
     }
-    run_zero(job->x, (halves ? (n + 1) >> 1 : n) * lanes, job->plan->length * lanes);
-    if (!halves)
-        memset(job->x.im, 0, (size_t)(job->plan->length * lanes) * sizeof(double));
+    for (int64_t l = 0; l < lanes && halves && n & 1; l++)
+        x.re[(n >> 1) * lanes + l] = run_get(s, job->at[l].from + (n - 1) * step, 0);
 }
 
 /* The transform of a real line from that of its halves; stored as n / 2 + 1 numbers. */
@@ -209,18 +282,23 @@ static void run_read_hermitian(run_job *job)
         }
 }
 
+/* Parts are exchanged. */
 static void run_store_real(run_job *job, fft_planes z)
 {
     const ts_fft_lines *s = job->lines;
-    int64_t lanes = job->lanes, n = job->plan->n;
-    bool halves = job->plan->halves;
-    for (int64_t l = 0; l < lanes; l++) {
-        char *at = job->at[l].to;
-        for (int64_t k = 0; k < n; k++, at += s->to_step) {
-            const double *plane = halves && k & 1 ? z.re : z.im; /* parts are exchanged */
-            run_put(s, at, 0, plane[(halves ? k >> 1 : k) * lanes + l]);
-        }
+    int64_t lanes = job->lanes, n = job->plan->n, step = s->to_step;
+    if (job->plan->halves && run_is_along(job, step, 1)) {
+        run_join(z.im, z.re, s->factor, (double *)(void *)job->at[0].to, n >> 1);
+        return;
     }
+    for (int64_t k = 0; k < n && !job->plan->halves; k++)
+        for (int64_t l = 0; l < lanes; l++)
+            run_put(s, job->at[l].to + k * step, 0, z.im[k * lanes + l]);
+    for (int64_t k = 0; k < n >> 1 && job->plan->halves; k++)
+        for (int64_t l = 0; l < lanes; l++) {
+            run_put(s, job->at[l].to + 2 * k * step, 0, z.im[k * lanes + l]);
+            run_put(s, job->at[l].to + (2 * k + 1) * step, 0, z.re[k * lanes + l]);
+        }
 }
 
 /* ---- a call ------------------------------------------------------------------------------------------ */
@@ -265,10 +343,12 @@ ts_status ts_fft_run(const ts_fft *plan, const ts_fft_lines *lines, ts_error *er
         n_lines *= lines->shape[d];
     if (n_lines == 0)
         return TS_OK;
-    int64_t most = TS_MIN(TS_MAX(RUN_NUMBERS / plan->room, 1), TS_MIN(n_lines, RUN_LANES));
-    size_t plane = (size_t)(plan->room * most), bytes = 4 * plane * sizeof(double);
-    double *work = plan->alloc->resize(plan->alloc->user, NULL, 0, bytes);
-    if (!work)
+    bool is_matrix = (plan->inner ? plan->inner : plan)->sides.columns;
+    int64_t most = is_matrix ? 1 : TS_MIN(TS_MAX(RUN_NUMBERS / plan->room, 1), TS_MIN(n_lines, RUN_LANES));
+    size_t plane = (size_t)FFT_WHOLE(plan->room * most), bytes = 4 * plane * sizeof(double) + FFT_ALIGN;
+    char *room = plan->alloc->resize(plan->alloc->user, NULL, 0, bytes);
+    double *work = (double *)(void *)(room + (FFT_ALIGN - (uintptr_t)room % FFT_ALIGN));
+    if (!room)
         return ts_fail(err, TS_NOMEM, "out of memory for transforms of length %lld", (long long)plan->n);
     run_job job = {.plan = plan, .lines = lines, .x = {work, work + plane}, .y = {work + 2 * plane, work + 3 * plane}};
     run_line line = {lines->from, lines->to};
@@ -277,6 +357,6 @@ ts_status ts_fft_run(const ts_fft *plan, const ts_fft_lines *lines, ts_error *er
             job.at[job.lanes++] = line;
         run_some(&job);
     }
-    plan->alloc->resize(plan->alloc->user, work, bytes, 0);
+    plan->alloc->resize(plan->alloc->user, room, bytes, 0);
     return TS_OK;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Transforms against sums in long double: every length up to 80 and some with large primes, both directions, real
- * lines, short and long ones, lines in place, steps of any sign, and no memory.
+ * Transforms against sums in long double: every length up to 80, some with large primes and some that are matrices,
+ * both directions, real lines, short and long ones, lines in place, steps of any sign, and no memory.
  */
 #include "../check.h"
 #include "../failing.h"
 #include "tessera/fft.h"
 #include <math.h>
 
-#define LONGEST 600
+#define LONGEST 3200
 
 static ts_error err;
 static double x[2 * LONGEST], y[2 * LONGEST], wanted[2 * LONGEST];
@@ -104,7 +104,7 @@ static void check_memory(void)
     static const struct {
         int n;
         bool real;
-    } cases[] = {{30, false}, {101, false}, {30, true}, {101, true}};
+    } cases[] = {{30, false}, {131, false}, {30, true}, {131, true}, {1024, false}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
         for (int at = 0, failed = 1; failed; at++) {
             failing f = {.fail_at = at};
@@ -125,7 +125,7 @@ int main(void)
 {
     for (int i = 0; i < 2 * LONGEST; i++)
         x[i] = noise();
-    static const int large[] = {101, 128, 211, 243, 256, 343, 360, 509, 512, 593};
+    static const int large[] = {101, 128, 211, 243, 256, 343, 360, 509, 512, 593, 1024, 1110, 1037};
     for (int n = 1; n <= 80; n++) {
         check_complex(n, n, n & 1);
         check_real(n);

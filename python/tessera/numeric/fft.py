@@ -49,15 +49,13 @@ __all__ = [
 ]
 _conjugate = FUNCTIONS["conjugate"]
 
-# Plans that are kept for the next call: 64 of up to this length, a few MB each at most. A longer one is made by each
-# call, which takes a part of the transform's time, and goes with it.
-_KEPT_LENGTH = 1 << 16
-_kept_plan = functools.lru_cache(64)(_core.fft_plan)
+# Plans that are kept for the next call: 64 of up to 2^16 elements and 4 of up to 2^22, which have at most 20 MB each.
+# A longer one is made by each call, which takes a part of the transform's time, and goes with it.
+_KEPT = ((1 << 16, functools.lru_cache(64)(_core.fft_plan)), (1 << 22, functools.lru_cache(4)(_core.fft_plan)))
 
 
 def _plan(n: int, real: bool) -> Any:
-    return (_kept_plan if n <= _KEPT_LENGTH else _core.fft_plan)(n, real)
-
+    return next((kept for most, kept in _KEPT if n <= most), _core.fft_plan)(n, real)
 
 
 # norm: the power of the length by which a transform and its inverse are divided

@@ -51,6 +51,30 @@ def test_axes_lengths_and_norms(name, norm):
     close(ours(view, None, 0, norm), theirs(x[::-1, ::2].swapaxes(0, 2), None, 0, norm))
 
 
+@pytest.mark.parametrize("n", [1024, 1296, 2 * 1023, 4096, 10000, 17 * 61, 127 * 9, 131 * 16, 9973, 19946])
+@pytest.mark.parametrize("shape", [(), (3,), (11,)])
+def test_long_lines(n, shape):
+    z, x = numbers((*shape, n)), numbers((n, *shape), "d")
+    close(tn.fft.fft(tn.array(z)), np.fft.fft(z))
+    close(tn.fft.ifft(tn.array(z), axis=0), np.fft.ifft(z, axis=0))
+    close(tn.fft.rfft(tn.array(x), axis=0), np.fft.rfft(x, axis=0))
+    close(tn.fft.rfft(tn.array(z.real), n - 3), np.fft.rfft(z.real, n - 3))
+    close(tn.fft.rfft(tn.array(z.real), n + 3), np.fft.rfft(z.real, n + 3))
+    close(tn.fft.irfft(tn.array(z), n), np.fft.irfft(z, n))
+    close(tn.fft.irfft(tn.array(z[..., ::-2].astype("F"))), np.fft.irfft(z[..., ::-2].astype("F")))
+
+
+@pytest.mark.parametrize("lines", [1, 2, 7, 8, 9, 17])
+@pytest.mark.parametrize("n", [6, 79, 316])
+def test_lines_side_by_side(lines, n):
+    z = numbers((n, lines))
+    for name in ("fft", "ifft", "irfft", "hfft"):
+        close(getattr(tn.fft, name)(tn.array(z), axis=0), getattr(np.fft, name)(z, axis=0))
+        close(getattr(tn.fft, name)(tn.array(z.T)), getattr(np.fft, name)(z.T))
+    close(tn.fft.rfft(tn.array(z.real), axis=0), np.fft.rfft(z.real, axis=0))
+    close(tn.fft.rfft(tn.array(z.imag.T)), np.fft.rfft(z.imag.T))
+
+
 @pytest.mark.parametrize("dtype", "?bHiqefdFD")
 def test_dtypes(dtype):
     x = RNG.integers(0, 2, (3, 12)).astype(dtype)
@@ -146,10 +170,13 @@ def test_a_plan_refuses_arrays_that_it_would_overrun(real, inverse, source, targ
         _core.fft_run(plan, np.zeros((2, 8), source), np.zeros((2, length), target), inverse, 1.0)
 
 
-def test_plans_of_great_lengths_are_not_kept():
-    kept = tn.fft._kept_plan
-    kept.cache_clear()
-    tn.fft.rfft(np.zeros(1 << 17))
-    assert kept.cache_info().currsize == 0
+def test_plans_are_kept_by_their_length():
+    (_, kept), (most, long) = tn.fft._KEPT
+    for plans in (kept, long):
+        plans.cache_clear()
+    tn.fft.fft(np.zeros(1 << 17))
+    assert (kept.cache_info().currsize, long.cache_info().currsize) == (0, 1)
     tn.fft.rfft(np.zeros(1 << 10))
-    assert kept.cache_info().currsize == 1
+    assert (kept.cache_info().currsize, long.cache_info().currsize) == (1, 1)
+    tn.fft.rfft(np.zeros(most + 1))
+    assert (kept.cache_info().currsize, long.cache_info().currsize) == (1, 1)
