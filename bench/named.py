@@ -72,7 +72,7 @@ places: z[i] | m[im, im] | np.take(x, i) | np.take(m, im, 1) | np.take_along_axi
     | np.put_along_axis(zm, sm, m, 1) | np.put(z, i, x) | z.__setitem__(i, x) | zm.__setitem__((im, im), ym)
     | zm.__setitem__(im, 1.0) | z.__setitem__(b, 0.0) | np.compress(b, x) | np.extract(b, x) | np.place(z, b, y)
     | np.choose(ch, (x, y, w)) | np.select([b, x > 0.5], [x, y]) | np.putmask(z, b, y) | x[b] | m[bm] | m[im]
-    | np.where(b, x, y) | np.ix_(im, im)[0] | np.unravel_index(p, m.shape)[0] if n == m.size else 0
+    | np.where(b, x, y) | np.ix_(im, im)[0] | np.unravel_index(p % m.size, m.shape)[0]
     | np.ravel_multi_index((i, i), (n, n)) | np.tril(m) | np.triu_indices(m.shape[0])[0] | np.diag(m)
     | np.fill_diagonal(zm, 1.0)
 moves: np.roll(x, 7) | np.roll(m, 3, 1) | np.roll(m, (2, 3), (0, 1)) | np.pad(x, 5) | np.pad(m, 2, "edge")
@@ -218,9 +218,18 @@ def _sample(run: Callable[[], Any], n: int) -> float:
     return (now() - start) / n
 
 
-def _row(row: Row, names: dict[str, dict[str, Any]], arrays: dict[str, np.ndarray], rounds: int) -> None:
+def _run(code: Any, seen: dict[str, Any], made: Any) -> Callable[[], Any]:
+    """A call, and the wait for its result where it gives arrays that may wait."""
     from tessera import numeric
 
+    if type(made) is numeric.ndarray:
+        return lambda: numeric.wait(eval(code, seen))
+    if type(made) in (tuple, list) and all(type(part) is numeric.ndarray for part in made):
+        return lambda: numeric.wait(*eval(code, seen))
+    return lambda: eval(code, seen)
+
+
+def _row(row: Row, names: dict[str, dict[str, Any]], arrays: dict[str, np.ndarray], rounds: int) -> None:
     code = compile(row.call, "call", "eval")
     changed = [name for name in ("z", "zi", "zf", "zm") if name in code.co_names]
     runs: dict[str, Callable[[], Any]] = {}
@@ -228,17 +237,9 @@ def _row(row: Row, names: dict[str, dict[str, Any]], arrays: dict[str, np.ndarra
     for peer, seen in names.items():
         for name in changed:
             seen[name] = seen["np"].array(arrays[name])
-        wait = numeric.wait if peer == "tessera" else None
-
-        def run(seen: dict[str, Any] = seen, wait: Any = wait) -> Any:
-            made = eval(code, seen)
-            if wait is not None:
-                wait(*(p for p in (made if type(made) in (tuple, list) else (made,)) if type(p) is numeric.ndarray))
-            return made
-
-        made = run()
+        made = eval(code, seen)
         results[peer] = seen[changed[0]] if made is None else made
-        runs[peer] = run
+        runs[peer] = _run(code, seen, made)
     row.failure = _difference(results["tessera"], results["numpy"])
     if row.failure:
         return
