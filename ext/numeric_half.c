@@ -178,6 +178,16 @@ static PyObject *half_gather(PyObject *module, PyObject *args)
     return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
 }
 
+/* numeric_settle(a): computes what an array waits for, and reports what kernels have found. */
+static PyObject *half_settle(PyObject *module, PyObject *a)
+{
+    core_state *state = PyModule_GetState(module);
+    if (!numeric_is_array(state, a))
+        return PyErr_Format(PyExc_TypeError, "numeric_settle takes an array, found %s", Py_TYPE(a)->tp_name);
+    (void)numeric_data(a, false, false);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
 /* numeric_iota(n): where new arrays lie. */
 static PyObject *half_iota(PyObject *module, PyObject *args)
 {
@@ -306,6 +316,7 @@ static PyMethodDef half_functions[] = {
     {"numeric_count", half_count, METH_VARARGS, "numeric_count(x, weights, least, /)\n--\n\n"},
     {"numeric_count_nonzero", half_count_nonzero, METH_O, "numeric_count_nonzero(x, /)\n--\n\n"},
     {"numeric_bins", half_bins, METH_VARARGS, "numeric_bins(x, edges, width, /)\n--\n\n"},
+    {"numeric_settle", half_settle, METH_O, "numeric_settle(a, /)\n--\n\n"},
     {"numeric_gather", half_gather, METH_VARARGS, "numeric_gather(from, offsets, /)\n--\n\n"},
     {"numeric_iota", half_iota, METH_VARARGS, "numeric_iota(n, /)\n--\n\n0, 1, .. n - 1, on the current device."},
     {"numeric_scatter", half_scatter, METH_VARARGS, "numeric_scatter(to, offsets, values, flags, /)\n--\n\n"},

@@ -579,8 +579,9 @@ static bool call_may_fault(const nd_node *node)
 static void call_tell(ts_nd_graph *graph, nd_node *node)
 {
     bool tells = ts__nd_tells((ts_nd_fn)node->fn, (ts_dtype)node->loop, (ts_dtype)node->dtype);
-    if (graph->wants && (tells || (graph->strict && call_may_fault(node))) && ts__nd_tell_begin(graph))
-        node->told = graph->wants;
+    uint8_t wants = node->fn == TS_ND_part_place ? TS_ND_INVALID : graph->wants;
+    if (wants && (tells || (graph->strict && call_may_fault(node))) && ts__nd_tell_begin(graph))
+        node->told = wants;
 }
 
 /* Computes a node now, into memory that is there. */

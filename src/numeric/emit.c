@@ -362,6 +362,19 @@ static nd_val nd_emit_gather(const nd_emit *e, const nd_val *x)
     return x[0];
 }
 
+ts_val ts__nd_emit_wrapped(const nd_emit *e, const nd_val *x)
+{
+    ts_val is_back = ts__nd_emit_is(e, TS_LT, x[0].re, ts__nd_emit_number(e, 0));
+    return ts_select(e->b, is_back, ts_op2(e->b, TS_OP_addi, x[0].re, x[1].re, 0), x[0].re);
+}
+
+static nd_val nd_emit_part_place(const nd_emit *e, const nd_val *x)
+{
+    ts_val at = ts__nd_emit_wrapped(e, x);
+    ts_val is_there = ts_cmp(e->b, TS_OP_cmpi, TS_LT, at, x[1].re, TS_A_UNSIGNED);
+    return (nd_val){.re = ts_select(e->b, is_there, at, ts__nd_emit_number(e, 0))};
+}
+
 /* group.c adds the places. */
 static nd_val nd_emit_iota(const nd_emit *e, const nd_val *x)
 {

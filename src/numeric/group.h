@@ -101,6 +101,7 @@ void ts__nd_build_told(const group_build *g, ts_builder *b);
 ts_val ts__nd_tell_hint(const nd_emit *e, const nd_node *node, const nd_val *x, nd_val y);
 ts_val ts__nd_tell_code(const nd_emit *e, const nd_node *node, const nd_val *x, nd_val y);
 void ts__nd_tell(const nd_emit *e, const nd_node *node, ts_val flags, ts_val code);
+void ts__nd_tell_each(const nd_emit *e, ts_nd_fn fn, ts_val flags, ts_val found); /* elements that are found invalid */
 /* Whether an element of a tile is true, as a tile of one; as i1, known when the loop over the tile has ended. */
 ts_val ts__nd_tell_joined(const nd_emit *e, ts_val c);
 ts_val ts__nd_tell_any(const nd_emit *e, ts_val c);

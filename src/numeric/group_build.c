@@ -295,17 +295,24 @@ static void build_number(group_build *g, ts_builder *b, uint32_t n)
 static void build_tell(group_build *g, const nd_node *node, const nd_emit *e, const nd_val *x, nd_val y)
 {
     ts_builder *b = g->e.b;
+    bool each = node->fn == TS_ND_part_place;
+    if (g->tells && each)
+        return;
     ts_val found = g->tells ? ts__nd_tell_code(e, node, x, y) : ts__nd_tell_hint(e, node, x, y);
     if (node->is_narrow)
         found = build_wide(&g->e, (nd_val){.re = found}).re;
     ts_val where = node->has_where ? build_operand(g, node, node->n_in).re : 0;
-    if (!g->tells) {
+    if (!g->tells && !each) {
         found = where ? ts_op2(b, TS_OP_andi, found, where, 0) : found;
         g->hint = g->hint ? ts_op2(b, TS_OP_ori, g->hint, found, 0) : found;
         return;
     }
     ts_val inside = g->in_loop ? g->lanes : ts__nd_build_inside(g, b, UINT32_MAX);
     where = where && inside ? ts_op2(b, TS_OP_andi, inside, where, 0) : where ? where : inside;
+    if (each) {
+        ts__nd_tell_each(&g->e, TS_ND_part_place, g->flags, where ? ts_op2(b, TS_OP_andi, found, where, 0) : found);
+        return;
+    }
     if (where)
         found = ts_select(b, where, found, ts_int(b, ts_val_type(g->e.fn, found), 0));
     ts__nd_tell(&g->e, node, g->flags, found);

@@ -656,6 +656,8 @@ nd_val ts__nd_emit_cast(const nd_emit *e, nd_val x, ts_dtype from, ts_dtype to);
 nd_val ts__nd_emit_loaded(const nd_emit *e, ts_val x, ts_dtype dtype);
 ts_val ts__nd_emit_stored(const nd_emit *e, nd_val x, ts_dtype dtype);
 nd_val ts__nd_emit_fn(const nd_emit *e, ts_nd_fn fn, const nd_val *x);
+/* An index of an axis and its length: the place, which is below 0, or not below the length, where there is none. */
+ts_val ts__nd_emit_wrapped(const nd_emit *e, const nd_val *x);
 ts_type ts__nd_emit_scalar(ts_dtype dtype); /* of a dtype, or of its part */
 ts_type ts__nd_memory_type(ts_dtype dtype); /* as it lies in memory */
 

@@ -354,7 +354,8 @@ bool ts__nd_quick_begin(const ts_nd_graph *graph, const ts_nd_call *call, nd_qui
     int64_t few = TS_MIN(ts__nd_small(graph, call->fn), on_host ? QUICK_MOST : QUICK_TILE);
     int64_t most = on_host && !graph->strict && call->fn != TS_ND_copy ? QUICK_LARGE : few;
     const ts_nd *out = call->out;
-    if (call->where || call->loop || call->order == 'F' || call->fn == TS_ND_gather || call->fn == TS_ND_iota)
+    if (call->where || call->loop || call->order == 'F' || call->fn == TS_ND_gather || call->fn == TS_ND_iota ||
+        call->fn == TS_ND_part_place)
         return false;
     if (graph->strict && graph->underflows) /* which each element is looked at for */
         return false;

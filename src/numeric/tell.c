@@ -7,6 +7,9 @@
  *
  *     flags    a row of 8 bytes for each function; byte i is 1 where a tile had the faults i (TS_ND_DIVIDE ..)
  *
+ * Indices without a place (TS_ND_part_place) are told of in any case, by each element: who reads at those places waits
+ * for what is told (_index.py).
+ *
  * Sums, products and exponentials, which only overflow, tell nothing: of large arrays what divides, has a domain, or is
  * cast to fewer numbers, is worth the look.
  */
@@ -19,6 +22,8 @@ enum { TELL_ROW = 8 };
 bool ts__nd_tells(ts_nd_fn fn, ts_dtype loop, ts_dtype result)
 {
     char kind = nd_kind(loop);
+    if (fn == TS_ND_part_place)
+        return true;
     if (fn == TS_ND_copy)
         return !ts__nd_check_is_safe(loop, result);
     if (ts__nd_check_orders(fn, loop))
@@ -206,6 +211,8 @@ ts_val ts__nd_tell_code(const nd_emit *e, const nd_node *node, const nd_val *x, 
 ts_val ts__nd_tell_hint(const nd_emit *e, const nd_node *node, const nd_val *x, nd_val y)
 {
     ts_val parts[2] = {y.re, y.im}, hint = 0;
+    if (node->fn == TS_ND_part_place)
+        return ts_cmp(e->b, TS_OP_cmpi, TS_GE, ts__nd_emit_wrapped(e, x), x[1].re, TS_A_UNSIGNED);
     if (node->fn == TS_ND_copy)
         return tell_cast(e, (ts_dtype)node->dtype, x[0]);
     if (e->kind != 'f' && e->kind != 'c')
@@ -240,17 +247,29 @@ ts_val ts__nd_tell_any(const nd_emit *e, ts_val c)
     return ts_reshape(e->b, ts__nd_tell_joined(e, c), TS_T_i1);
 }
 
+/* Stores a byte for elements of a mask: in the row of a function, where the code says. */
+static void tell_store(const nd_emit *e, ts_nd_fn fn, ts_val flags, ts_val code, ts_val mask)
+{
+    ts_val row = tell_number(e, (uint32_t)fn * TELL_ROW);
+    ts_val pointer = ts_broadcast(e->b, flags, ts__nd_emit_type(e, ts_val_type(e->fn, flags)));
+    ts_val opnds[3] = {ts_op2(e->b, TS_OP_offset, pointer, ts_op2(e->b, TS_OP_addi, row, code, 0), 0),
+                       ts_int(e->b, ts__nd_emit_type(e, TS_T_i8), 1), mask};
+    (void)ts_emit(e->b, TS_OP_store_ptr_tko, TS_T_token, 3, opnds, 0, TS_F_MASK);
+}
+
 void ts__nd_tell(const nd_emit *e, const nd_node *node, ts_val flags, ts_val code)
 {
     nd_emit tile = ts__nd_emit_at(e, TS_DTYPE_int32);
     code = tell_joined(&tile, code);
     code = ts_op2(e->b, TS_OP_andi, code, tell_number(&tile, node->told), 0);
-    ts_val row = tell_number(&tile, (uint32_t)node->fn * TELL_ROW);
-    ts_val pointer = ts_broadcast(e->b, flags, ts__nd_emit_type(&tile, ts_val_type(e->fn, flags)));
-    ts_val opnds[3] = {ts_op2(e->b, TS_OP_offset, pointer, ts_op2(e->b, TS_OP_addi, row, code, 0), 0),
-                       ts_int(e->b, ts__nd_emit_type(&tile, TS_T_i8), 1),
-                       ts_cmp(e->b, TS_OP_cmpi, TS_NE, code, tell_number(&tile, 0), 0)};
-    (void)ts_emit(e->b, TS_OP_store_ptr_tko, TS_T_token, 3, opnds, 0, TS_F_MASK);
+    ts_val some = ts_cmp(e->b, TS_OP_cmpi, TS_NE, code, tell_number(&tile, 0), 0);
+    tell_store(&tile, (ts_nd_fn)node->fn, flags, code, some);
+}
+
+void ts__nd_tell_each(const nd_emit *e, ts_nd_fn fn, ts_val flags, ts_val found)
+{
+    nd_emit tile = ts__nd_emit_at(e, TS_DTYPE_int32);
+    tell_store(&tile, fn, flags, tell_number(&tile, TS_ND_INVALID), found);
 }
 
 /* ---- the flags ----------------------------------------------------------------------------------- */

@@ -22,10 +22,12 @@ from ._reduce import min as _least
 from ._reduce import scalar_of
 from ._reduce import sum as _sum_of
 from ._setup import HostDtype, to_numpy, warn_of_lost_parts
-from ._ufunc import FUNCTIONS, select
+from ._ufunc import FUNCTIONS, select, ufunc
 
 INNER = ("check_target", "get_item", "set_item")
 _MOST_INDICES = 64  # NumPy's NPY_MAXARGS
+_LOOKED_AT = 1 << 12  # indices on a GPU from which on the kernel that reads elements looks at them itself
+_place = ufunc("part_place")
 _any, _all = builtins.any, builtins.all
 
 
@@ -62,11 +64,28 @@ def _bad_key() -> IndexError:
     )
 
 
+_Look = tuple[ndarray, int, int]  # an index, its axis's length, the axis
+
+
+def bounded(index: ndarray, extent: int, axis: int) -> ndarray:
+    """Indices of an axis as places along it; an error where one is out of bounds."""
+    if index.size:
+        low, high = int(_least(index)), int(_greatest(index))
+        bad = low if low < -extent else high
+        if low < -extent or high >= extent:
+            raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {extent}")
+        index = index.astype(numpy.intp, copy=False)
+        return f.asarray(select(index < 0, index + extent, index)) if low < 0 else index
+    return index.astype(numpy.intp, copy=False)
+
+
 class Places:
     """A key applied to an array: a view of it, and element places in that view. ``words``: as many last axes are
-    taken whole, whatever the key is: those of what an element is made of."""
+    taken whole, whatever the key is: those of what an element is made of. ``looks``:
+    gets those indices that the kernel that reads the elements looks at, whose memory tells of one out of bounds."""
 
-    def __init__(self, a: ndarray, key: Any, words: int = 0, checks: bool = True) -> None:
+    def __init__(self, a: ndarray, key: Any, words: int = 0, checks: bool = True,
+                 looks: list[_Look] | None = None) -> None:  # fmt: skip
         items = [_item(item) for item in (key if isinstance(key, tuple) else (key,))]
 
         def is_bools(item: Any) -> bool:
@@ -83,7 +102,7 @@ class Places:
         at = dots[0] if dots else len(items)
         items[at : at + 1] = [slice(None)] * (ndim - used)
         items += [slice(None)] * words
-        self.unique = False
+        self.unique, self.looks = False, looks
         self.is_mask = len(items) == 1 and is_bools(items[0]) and items[0].ndim == ndim
         basic, arrays, axes, axis, place = [], [], [], 0, 0
         unchecked: dict[int, int] = {}  # of those arrays that say places, the axis
@@ -146,16 +165,12 @@ class Places:
         self.before = len([d for d in kept if d < axes[0]]) if together and axes else 0
         self.offsets = self._offsets(arrays, axes, kept)
 
-    @staticmethod
-    def _wrap(index: ndarray, extent: int, axis: int) -> ndarray:
-        if index.size:
-            low, high = int(_least(index)), int(_greatest(index))
-            bad = low if low < -extent else high
-            if low < -extent or high >= extent:
-                raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {extent}")
-            index = index.astype(numpy.intp, copy=False)
-            return f.asarray(select(index < 0, index + extent, index)) if low < 0 else index
-        return index.astype(numpy.intp, copy=False)
+    def _wrap(self, index: ndarray, extent: int, axis: int) -> ndarray:
+        few = self.looks is None or not extent or index.size < _LOOKED_AT
+        if few or index.device == "cpu" or index.dtype.char in "LQ":
+            return bounded(index, extent, axis)
+        self.looks.append((index, extent, axis))
+        return f.asarray(_place(index, extent))
 
     def _offsets(self, arrays: list[ndarray], axes: list[int], kept: list[int]) -> ndarray:
         item = self.view.itemsize
@@ -184,8 +199,17 @@ def get_item(a: ndarray, key: Any) -> Any:
     if _items.is_field(key):
         return _items.field(a, key)
     items = a._is_items
-    places = Places(a._words(8) if items else a, key, items)
-    made = _core.numeric_gather(places.view, places.offsets)
+    looks: list[_Look] = []
+    try:
+        places = Places(a._words(8) if items else a, key, items, looks=looks)
+        made = _core.numeric_gather(places.view, places.offsets)
+        del places  # whose offsets need not be stored
+        if looks:
+            _core.numeric_settle(made)
+    except IndexError:
+        for look in looks:
+            bounded(*look)
+        raise
     made = _items.of_words(made, a.dtype) if items else made
     return made if made.ndim or (isinstance(key, tuple) and _any(each is ... for each in key)) else made._scalar()
 
@@ -437,7 +461,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     if flat is None:
         set_item(f.reshape(a, -1), places, values)
     else:
-        places = Places._wrap(places, a.size, 0)
+        places = bounded(places, a.size, 0)
         set_item(a, unravel_index(places, a.shape), values)
 
 

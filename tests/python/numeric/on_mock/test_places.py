@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elements at places that arrays say, and products of few terms, as a GPU gets them: one kernel each, run thread by
+thread by the reference interpreter on the mock's memory."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+import tessera.numeric as np
+from tessera import _core
+
+from .test_folds import run_as_gpu, text_of
+
+
+def made_by_one_kernel(mock, capfd, monkeypatch, call, text=""):
+    """What a call gives by the interpreter, the bytes that its kernel reads and writes, and its text, if that is not
+    known before."""
+    monkeypatch.setenv("TS_DUMP", "fold")
+    if not text:
+        call()
+        text = text_of(capfd.readouterr().err)
+    with np.device("cuda"):
+        mock.n_values, before = text[: text.index("{")].count("%"), _core.numeric_stats()
+        made = call()
+        after = _core.numeric_stats()
+    assert after["launched"] == before["launched"] + 1
+    run_as_gpu(mock.values, mock.n_values, mock.grid, text, 90)
+    mock.n_values = 0
+    return made, after["bytes"] - before["bytes"], text
+
+
+@pytest.mark.parametrize(("dtype", "low"), [("i8", -300), ("i4", -300), ("u2", 0)])
+def test_indices_are_looked_at_where_elements_are_read(mock, capfd, monkeypatch, dtype, low) -> None:
+    rng = numpy.random.default_rng(300 - low)
+    x, i = rng.random(300, numpy.float32), rng.integers(low, 300, 5000).astype(dtype)
+    a, places = np.asarray(x, device="cuda"), np.asarray(i, device="cuda")
+    made, n_bytes, _ = made_by_one_kernel(mock, capfd, monkeypatch, lambda: a[places])
+    numpy.testing.assert_array_equal(made.get(), x[i])
+    assert n_bytes < 5000 * (4 + i.itemsize) + 100  # each index once, and no offsets
+
+
+def test_an_index_out_of_bounds_is_an_error(mock, capfd, monkeypatch) -> None:
+    a, text = np.asarray(numpy.zeros(300), device="cuda"), ""
+    for bad in (300, -301, 2**40, -(2**63)):
+        i = numpy.arange(5000) % 300
+        i[4321] = bad
+        places = np.asarray(i, device="cuda")
+        with numpy.errstate(all="ignore"):
+            made, _, text = made_by_one_kernel(mock, capfd, monkeypatch, lambda i=places: a[i], text)
+        assert made.get()[4321] == 0
+        with pytest.raises(IndexError, match="out of bounds"):
+            a[places]  # which asks what kernels told, for the first time since this one ran
+        a[places]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16", "i4", "?"])
+@pytest.mark.parametrize(("m", "k", "n"), [(4, 4, 5000), (3, 1, 20000), (2500, 8, 7)])
+def test_products_of_few_terms_are_written_out(mock, capfd, monkeypatch, dtype, m, k, n) -> None:
+    rng = numpy.random.default_rng(m)
+    x, y = (rng.integers(-3, 4, shape).astype(dtype) for shape in ((m, k), (k, n)))
+    a, b = np.asarray(x, device="cuda"), np.asarray(y, device="cuda")
+
+    def call():
+        made = a @ b
+        np.wait(made)
+        return made
+
+    made, n_bytes, _ = made_by_one_kernel(mock, capfd, monkeypatch, call)
+    numpy.testing.assert_array_equal(made.get(), x @ y)
+    assert n_bytes == x.nbytes + y.nbytes + m * n * x.itemsize
