@@ -21,6 +21,7 @@ enum {
     GROUP_WARP_ELEMENTS = 1 << 10, /* of a row, narrower than a word, that a warp holds .. */
     GROUP_BLOCK_WARPS = 16,        /* .. of so many at most in a block */
     GROUP_FEW_NODES = 12,
+    GROUP_ROWS = 8,        /* up to which a tile has all of them, where they read the same one */
     GROUP_NEIGHBOURS = 64, /* elements of a row, of tiles of several */
     GROUP_HEAVY = 4,       /* functions of floats alone, from which on instructions bound a kernel .. */
     GROUP_LONG = 6,        /* .. and memory no longer does */
@@ -591,34 +592,38 @@ bool ts__nd_group_is_apart(const nd_group *group)
     return true;
 }
 
-/* Whether places read neighbours in rows beside each other: one buffer with the same steps, a row or more apart. */
-static bool group_has_neighbours(const group_kernel *k)
+/* Elements of a row of tiles of several rows; 0: of others. Places read neighbours, from one buffer with the same
+ * steps, a row or more apart, most of which the block itself has read (H200: five-point stencil 3,229 -> 3,542 GB/s,
+ * seven points in three dimensions 2,564 -> 3,128). Or few rows read the same one. */
+static int64_t group_tile_row(const group_kernel *k)
 {
     uint32_t r = k->axes.rank;
-    for (uint32_t p = 0; p < k->group->n_places && r > 1; p++)
+    bool few = r > 1 && k->axes.extent[r - 2] <= GROUP_ROWS && k->tile[r - 1] == ND_TILE;
+    for (uint32_t p = 0; p < k->group->n_places && r > 1; p++) {
+        if (few && !k->axes.stride[p][r - 2] && k->axes.stride[p][r - 1] == 1)
+            return ND_TILE / nd_up(k->axes.extent[r - 2]);
         for (uint32_t q = 0; q < p; q++) {
             const nd_place *a = &k->group->places[p], *b = &k->group->places[q];
             int64_t row = axes_size(k->axes.stride[p][r - 2]) * (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
             size_t bytes = k->group->rank * sizeof *a->strides;
             if (a->buffer == b->buffer && !a->store && !b->store && a->dtype == b->dtype && row &&
                 axes_size(a->data - b->data) >= row / 2 && memcmp(a->strides, b->strides, bytes) == 0)
-                return true;
+                return GROUP_NEIGHBOURS;
         }
-    return false;
+    }
+    return 0;
 }
 
-/* Few elements of several rows, so that most neighbours are found where the block itself has read them, eight a thread
- * (H200: five-point stencil 3,229 -> 3,542 GB/s, seven points in three dimensions 2,564 -> 3,128). */
-static void group_neighbour_tiles(group_kernel *k)
+/* Tiles of so many elements of each row, eight elements a thread. */
+static void group_row_tiles(group_kernel *k, int64_t row)
 {
     uint32_t r = k->axes.rank;
     k->warps = 4;
-    for (; k->tile[r - 1] > GROUP_NEIGHBOURS; k->tile[r - 2] *= 2)
+    for (; k->tile[r - 1] > row; k->tile[r - 2] *= 2)
         k->tile[r - 1] /= 2;
     kernel_count_tiles(k);
 }
 
-/* How many of its functions are of floats alone. */
 static uint32_t group_n_heavy(const nd_group *group)
 {
     uint32_t n = 0;
@@ -680,8 +685,9 @@ static nd_build *group_shape(group_kernel *k, int64_t grid[3])
         kernel_row_tiles(k);
     else if (!is_turned) {
         ts__nd_kernel_tiles(k);
-        if (group_has_neighbours(k))
-            group_neighbour_tiles(k);
+        int64_t row = group_tile_row(k);
+        if (row)
+            group_row_tiles(k, row);
         else if (k->tile[k->axes.rank - 1] == ND_TILE && k->group->nodes[0]->count >= GROUP_MANY)
             group_many_tiles(k);
     }

@@ -27,6 +27,7 @@ INNER = ("contracted", "product", "matmul_operator")
 _multiply, _conjugate = FUNCTIONS["multiply"], FUNCTIONS["conjugate"]
 SMALL = 1 << 10  # multiplications of one matrix of a stack up to which a fold is faster than tiles
 LARGE = 1 << 15  # multiplications from which on the library's kernels are faster than a fold
+SHALLOW = 8  # products of a result, and rows or columns, up to which a GPU's tiles would be nearly empty
 
 
 def _summed(a: ndarray, b: ndarray, axis: int) -> ndarray:
@@ -38,6 +39,23 @@ def _summed(a: ndarray, b: ndarray, axis: int) -> ndarray:
 def _folded(a: ndarray, b: ndarray) -> ndarray:
     """a (.., M, K) @ b (.., K, N) as a fold of products, which are not stored."""
     return _summed(a[..., :, :, None], b[..., None, :, :], -2)
+
+
+def _is_shallow(a: ndarray, b: ndarray) -> bool:
+    """Whether a product on a GPU is written out: it reads and writes more than it computes. Narrow floats are not,
+    for they are rounded once."""
+    few = a.shape[-1] <= SHALLOW >= min(a.shape[-2], b.shape[-1])
+    return few and a.device != "cpu" and a.dtype.char in "?bBhHiIlLqQfdFD"
+
+
+def _written_out(a: ndarray, b: ndarray) -> ndarray:
+    """a (.., M, K) @ b (.., K, N) of small K as K products and their sums, which wait, and are one kernel with what
+    comes next. They begin with +0, so that a sum is -0 never."""
+    made = _multiply(a[..., :1], b[..., :1, :])
+    made = made if made.dtype == bool else made + 0
+    for k in range(1, a.shape[-1]):
+        made = made + _multiply(a[..., k : k + 1], b[..., k : k + 1, :])
+    return f.asarray(made)
 
 
 def _by_kernel(a: ndarray, b: ndarray) -> ndarray | None:
@@ -69,6 +87,8 @@ def product(a: ndarray, b: ndarray) -> ndarray:
     dtype = f.result_type(a, b)
     a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
     work = math.prod(a.shape) * b.shape[-1]
+    if work >= LARGE and _is_shallow(a, b):
+        return told_as("matmul", 0, _written_out, a, b)
     made = _by_kernel(a, b) if work >= LARGE else None
     if made is not None:
         return made
