@@ -310,10 +310,16 @@ int numeric_half_init(PyObject *module);
 /* Which faults of calls on a graph numpy.errstate and the filters of warnings want told of. */
 typedef struct numeric_watch {
     uint32_t wants; /* TS_ND_DIVIDE .. */
+    uint32_t warns; /* the same of casts of few elements, which are looked at on a GPU, too */
     bool is_strict; /* otherwise than by warnings */
     bool at_once;   /* by the call itself, which then does not wait */
 } numeric_watch;
 int numeric_watch_ask(core_state *state, ts_nd_graph *graph, numeric_watch *out); /* 0, or -1 with exception */
+/* The same of a cast of so many elements of an array, or of a number (NULL). On a GPU few that are computed come to
+ * host memory for it (near.c). */
+int numeric_watch_cast(core_state *state, ts_nd_graph *graph, const ts_nd *x, int64_t count, numeric_watch *out);
+/* Whether a finite number is beyond what a float dtype holds, or any beyond an integer's. */
+bool numeric_outgrows(const ts_nd_operand *in, ts_dtype dtype);
 /* The faults that errstate wants told of otherwise than by warnings, as bits; else 0; -1 with exception. */
 int numeric_wanted(core_state *state, ts_nd_graph *graph);
 /* Calls from now on are watched so, until ts_nd_graph_strict(graph, false). */

@@ -88,6 +88,14 @@ static int assign_value(core_state *state, ts_nd *out, PyObject *value, ts_nd_op
     return got > 0 && (!out->dtype || assign_whole(out, in) == 0) ? 0 : -1;
 }
 
+/* Whether a value that is written may not be what the array holds, so that the cast is watched. */
+static bool assign_may_fault(const ts_nd *out, const ts_nd_operand *in)
+{
+    if (in->array)
+        return !numeric_cast_is_safe(in->array, (ts_dtype)out->dtype);
+    return out->dtype && !out->meaning && numeric_outgrows(in, (ts_dtype)out->dtype);
+}
+
 /* Writes the operand; an array of more axes is taken if the leading ones are 1. With the lock held. The call may carry
  * the storage (near.c) and thus change the arrays' graph, so its own is asked for what it met. */
 static ts_status assign_run(ts_nd_call *call, PyObject *runs, const numeric_watch *watch, uint32_t *faults,
@@ -126,9 +134,9 @@ int numeric_assign(core_state *state, ts_nd *out, PyObject *value)
     PyObject *held = NULL;
     ts_error err;
     int got = assign_value(state, out, value, &call.in[0], &held);
-    bool watched = got == 0 && call.in[0].array && !numeric_cast_is_safe(call.in[0].array, (ts_dtype)out->dtype);
     numeric_watch watch = {0};
-    if (watched && numeric_watch_ask(state, out->graph, &watch) < 0)
+    if (got == 0 && assign_may_fault(out, &call.in[0]) &&
+        numeric_watch_cast(state, out->graph, call.in[0].array, out->count, &watch) < 0)
         got = -1;
     PyObject *runs = got == 0 && assign_parts(out, &call.in[0]) == 0 ? numeric_runs(state, out) : NULL;
     if (!runs || numeric_call_place(state, out->graph, &held, &call.in[0].array) < 0) {

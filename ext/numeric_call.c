@@ -223,6 +223,7 @@ int numeric_watch_ask(core_state *state, ts_nd_graph *graph, numeric_watch *out)
     uint32_t all = TS_ND_DIVIDE | TS_ND_OVERFLOW | TS_ND_INVALID, wanted = (uint32_t)watches & (CALL_STRICT - 1);
     out->is_strict = watches & CALL_STRICT;
     out->at_once = out->is_strict || (!on_gpu && watches & CALL_AT_ONCE);
+    out->warns = wanted;
     /* By default kernels of a GPU do not look: it would cost up to a sixth of them (docs/guide/numeric.md). */
     out->wants = out->is_strict ? all : on_gpu && !is_said ? 0 : wanted;
     out->wants |= watches & CALL_UNDERFLOW ? TS_ND_UNDERFLOW : 0;
@@ -300,6 +301,14 @@ static bool call_is_small(ts_nd_graph *graph, const ts_nd_call *call)
     return is_small;
 }
 
+static int call_watch(core_state *state, ts_nd_graph *graph, const ts_nd_call *call, numeric_watch *out)
+{
+    const ts_nd *cast = call->fn == TS_ND_copy ? call->in[0].array : NULL;
+    ts_dtype to = call->dtype || !call->out ? call->dtype : (ts_dtype)call->out->dtype;
+    return cast && !numeric_cast_is_safe(cast, to) ? numeric_watch_cast(state, graph, cast, cast->count, out)
+                                                   : numeric_watch_ask(state, graph, out);
+}
+
 static PyObject *call_run(core_state *state, ts_nd_graph *graph, ts_nd_call *call, PyObject *out)
 {
     ts_nd *result;
@@ -307,7 +316,7 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, ts_nd_call *cal
     numeric_watch watch = {0};
     bool in_host = ts_device_caps_of(ts_nd_graph_device(graph)) & TS_DEVICE_HOST_MEMORY;
     int is_default = watch_is_default(state);
-    if (is_default < 0 || (!is_default && numeric_watch_ask(state, graph, &watch) < 0))
+    if (is_default < 0 || (!is_default && call_watch(state, graph, call, &watch) < 0))
         return NULL;
     if (watch.wants & TS_ND_UNDERFLOW) /* which a short look does not see */
         call->pace = TS_ND_LONG;
@@ -316,7 +325,7 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, ts_nd_call *cal
         if (made || PyErr_Occurred())
             return made;
     }
-    if (is_default && numeric_watch_ask(state, graph, &watch) < 0)
+    if (is_default && call_watch(state, graph, call, &watch) < 0)
         return NULL;
     if (numeric_collects()) /* a quotient and what it leaves: kernels tell of each fault once */
         watch.wants &= call->fn == TS_ND_remainder ? TS_ND_INVALID : ~(uint32_t)TS_ND_INVALID;

@@ -4,6 +4,7 @@
  * once, and those that kernels found since.
  */
 #include "numeric.h"
+#include <math.h>
 
 /* Faults of a thread's calls, for one report of the function that makes them; `begun` false: each call's are reported.
  * A thread ends what it begins, within one call, so a child of a fork takes over that of its only thread. */
@@ -12,6 +13,35 @@ typedef struct faults_kept {
     uint32_t faults;
 } faults_kept;
 static _Thread_local faults_kept faults_mine;
+
+int numeric_watch_cast(core_state *state, ts_nd_graph *graph, const ts_nd *x, int64_t count, numeric_watch *out)
+{
+    enum { FEW = 4096 };
+    if (numeric_watch_ask(state, graph, out) < 0)
+        return -1;
+    bool is_there = !x || !ts_nd_waits(x); /* what waits goes on with it in one kernel */
+    if (graph != state->numeric->graphs[0] && count <= FEW && is_there && out->warns) {
+        out->wants |= out->warns;
+        out->at_once = true;
+    }
+    return 0;
+}
+
+bool numeric_outgrows(const ts_nd_operand *in, ts_dtype dtype)
+{
+    const ts_dtype_info *info = ts_dtype_get(dtype);
+    bool is_float = in->kind == 'f' || in->kind == 'c';
+    double x = is_float ? fmax(fabs(in->f), fabs(in->im)) : fabs((double)in->i);
+    if (info->kind == 'i' || info->kind == 'u') {
+        double least = info->kind == 'u' ? 0 : -ldexp(1, info->bits - 1);
+        return is_float && !(in->f > least - 1 && in->f < ldexp(1, info->bits - (info->kind == 'i')));
+    }
+    ts_dtype part = info->part ? (ts_dtype)info->part : dtype;
+    double most = part == TS_DTYPE_float16   ? 65520
+                  : part == TS_DTYPE_float32 ? ldexp(2 - ldexp(1, -24), 127)
+                                             : HUGE_VAL;
+    return in->is_huge || (isfinite(x) && x >= most);
+}
 
 /* `late`: of a call before, which wanted warnings. */
 static int numeric_report_as(core_state *state, const char *function, uint32_t faults, bool late)

@@ -205,7 +205,7 @@ static PyObject *routine_copy(core_state *state, PyObject *const *args, Py_ssize
     call.order = (char)order;
     call.dtype = dtype == (ts_dtype)a->dtype ? TS_DTYPE_NONE : dtype;
     numeric_watch watch = {0};
-    if (!numeric_cast_is_safe(a, dtype) && numeric_watch_ask(state, graph, &watch) < 0)
+    if (!numeric_cast_is_safe(a, dtype) && numeric_watch_cast(state, graph, a, a->count, &watch) < 0)
         return NULL;
     NUMERIC_BEGIN(state);
     numeric_watch_begin(graph, &watch);

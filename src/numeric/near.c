@@ -10,6 +10,9 @@
  *     a[i] = (a[i] + a[i - 1]) / 9    loops in C
  *     b = a * 2                    of many elements: home again, computed there
  *
+ * Few elements come near, too, for a call whose results are looked at for faults before it returns (numpy.errstate
+ * wants an error, or a cast loses): check.c finds them there, where a kernel's would be waited for.
+ *
  * Nobody sees where a storage lies: the device of its arrays is that of their home, and memory that others get to
  * know is there. A storage moves where what was spent equals the price of its copy, so that calls never take more
  * than some three times what they would where it lay better all the time; the first four times that it comes near
@@ -96,12 +99,18 @@ static uint32_t near_price(const ts_nd_store *store)
     return graph->reads ? graph->reads : price << store->carried;
 }
 
+/* Items and what has a meaning are read in other ways. */
+static bool near_may(const ts_nd *a)
+{
+    return !a->store->lasting && a->store->bytes <= NEAR_MOST && a->dtype && !a->meaning;
+}
+
 /* Whether what was spent on an array's storage, and `more`, pays for its way; `now`: as where its copy is waited for
- * anyway. Items and what has a meaning are read in other ways. */
+ * anyway. */
 static bool near_pays(const ts_nd *a, uint32_t more, bool now)
 {
     ts_nd_store *store = a->store;
-    if (store->lasting || store->bytes > NEAR_MOST || !a->dtype || a->meaning)
+    if (!near_may(a))
         return false;
     store->touched += more;
     return store->touched >= near_price(store) || (now && store->bytes <= NEAR_SMALL && a->graph->reads != UINT32_MAX);
@@ -141,6 +150,16 @@ static bool meet_pays(const ts_nd_graph *home, ts_nd *const *arrays, uint32_t n,
     return pays;
 }
 
+/* Whether all arrays that lie at home can come near for a call whose results are looked at there. */
+static bool meet_looks(const nd_meeting *meeting, const ts_nd_graph *home, ts_nd *const *arrays, uint32_t n)
+{
+    bool may = meeting->graph->strict && meeting->count <= ND_CHECK_MOST && home->reads != UINT32_MAX;
+    for (uint32_t i = 0; i < n && may; i++)
+        if (arrays[i] && arrays[i]->graph == home)
+            may = near_may(arrays[i]) && arrays[i]->store->bytes <= NEAR_SMALL;
+    return may;
+}
+
 /* What arrays at home would have spared near by counts from here on: this call would carry them back. */
 static void meet_many(const ts_nd_graph *home, ts_nd *const *arrays, uint32_t n)
 {
@@ -161,11 +180,12 @@ ts_status ts__nd_meet(nd_meeting *meeting, ts_nd *const *arrays, uint32_t n, ts_
     if (!near || (!is_near && !is_home))
         return TS_OK;
     bool waits = meeting->costs == ND_COSTS_RESULT, may = meeting->count <= NEAR_COUNT && !home->watch;
+    bool looks = may && meet_looks(meeting, home, arrays, n);
     if (meeting->count > NEAR_COUNT)
         meet_many(home, arrays, n);
     if (!is_near)
         may &= waits || meeting->count <= NEAR_FEW;
-    goal = may && (!is_home || meet_pays(home, arrays, n, meeting->costs, is_much || waits)) ? near : home;
+    goal = looks || (may && (!is_home || meet_pays(home, arrays, n, meeting->costs, is_much || waits))) ? near : home;
     if (goal == near && is_home && meet_at(near, arrays, n, NULL) != TS_OK)
         goal = home; /* without memory there */
     TS_TRY(meet_at(goal, arrays, n, err));

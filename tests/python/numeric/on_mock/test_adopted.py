@@ -12,7 +12,7 @@ CALLS = {
     "ma.where": lambda a: np.ma.where(np.ma.masked_less(a, 3), 0, a),
     "ma.masked_where": lambda a: np.ma.masked_where(a > 2, a),
     "ma.std": lambda a: np.ma.std(np.ma.masked_less(a.reshape(2, 2), 2), 1),
-    "ma.union1d": lambda a: np.ma.union1d(a, [1, 2]),
+    "ma.union1d": lambda a: np.ma.union1d(a.view("i8"), [1, 2]),  # floats that nothing computed may be NaN
     "masked minimum": lambda a: np.ma.minimum(np.ma.masked_less(a, 2), [1, 2, 3, 4]),
     "polyadd": lambda a: np.polynomial.polynomial.polyadd(a, 2),
     "polyint": lambda a: np.polynomial.polynomial.polyint(a),
