@@ -17,6 +17,7 @@ from .. import _core
 from ._setup import DTYPES, READONLY, is_held
 
 GPU = 2  # DLPack's kDLCUDA
+MOST_AXES = 8  # of memory that is handed out by DLPack
 
 
 def shows_gpu(x: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ._foreign import GPU, of_dlpack, of_shown, shows_gpu
+from ._foreign import GPU, MOST_AXES, of_dlpack, of_shown, shows_gpu
 from ._ndarray import ndarray
 from ._setup import (
     ITEMS,
@@ -372,7 +372,10 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> ndarray:
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> ndarray:
     """An array in the memory of an object with ``__dlpack__``, of the host or a GPU."""
-    if hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] == GPU:
+    if type(x) is ndarray and x.ndim > MOST_AXES and x.device != "cpu":
+        empty(0, x.dtype, device=x.device).__dlpack__()  # which refuses dtypes that DLPack has not
+        made = x.view()
+    elif hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] == GPU:
         made = of_dlpack(x)
     else:
         made = on("cpu", array, numpy.from_dlpack(x), copy=False)  # there it lies, whatever device is current

@@ -14,6 +14,7 @@ import numpy
 
 from .. import _core
 from . import _setup
+from ._foreign import MOST_AXES
 
 
 class Flags:
@@ -271,10 +272,12 @@ class ndarray(_core.NumericArray):
         if moves and copy is False:
             raise BufferError(f"the array lies on {self.device}: the CPU gets a copy, which copy=False forbids")
         made = self._to("cpu") if moves else self.copy() if copy else self
+        if made.device != "cpu" and made.ndim > MOST_AXES:
+            raise BufferError(f"memory of a GPU is handed out with up to {MOST_AXES} axes; reshape the array")
         given = _setup.to_numpy(made) if made.device == "cpu" else made.__tessera_argument__
         if made.device != "cpu" and dl_device not in (None, self.__dlpack_device__()):
             raise BufferError(f"the array lies on {self.device}, not on dl_device={dl_device!r}; move it first")
-        if not hasattr(given, "__dlpack__"):
+        if self.dtype.kind in "mM" or not hasattr(given, "__dlpack__"):
             raise BufferError(f"DLPack has no dtype {self.dtype}; convert the elements with astype()")
         return given.__dlpack__(
             stream=stream, max_version=max_version, dl_device=dl_device, copy=None

@@ -110,6 +110,14 @@ def test_memory_of_a_gpu_is_handed_out_as_such(mock) -> None:
             a.__dlpack__(dl_device=device)
     with pytest.raises(BufferError, match="DLPack has no dtype"):
         np.asarray(numpy.arange(3).astype(">i4"), device="cuda").__dlpack__()
+    days = np.asarray(numpy.arange(3).astype("M8[D]"), device="cuda")
+    for lend in (lambda: np.from_dlpack(days), lambda: np.from_dlpack(days.reshape(3, *[1] * 9))):
+        with pytest.raises(BufferError, match="DLPack has no dtype"):
+            lend()
+    many = x.reshape(2, *[1] * 30, 3)
+    assert np.from_dlpack(many).shape == many.shape and np.shares_memory(np.from_dlpack(many), x)
+    with pytest.raises(BufferError, match="up to 8 axes"):
+        many.__dlpack__()
     low, high = np.lib.array_utils.byte_bounds(a[1:, ::-2])
     assert (low - interface["data"][0], high - low) == (16 + 4, 28)
     assert a.__dlpack__() is not None and a.__dlpack__(dl_device=(1, 0)) is not None
