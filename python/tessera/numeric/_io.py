@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -108,11 +109,30 @@ def file_function(public: Any, doc: str) -> Callable[..., Any]:
 FUNCTIONS = {name: file_function(getattr(numpy, name), doc) for name, doc in _DOCS.items()}
 
 
+def _written(self: Any) -> None:
+    """What waits is computed; the elements of a map that was copied to a GPU go to the file."""
+    if self.device == "cpu":
+        numpy.asarray(self)
+    elif self.mode in ("r+", "w+"):
+        order = "C" if self.flags.c_contiguous else "F"
+        at = self.offset % mmap.ALLOCATIONGRANULARITY
+        numpy.ndarray(self.shape, self.dtype, self._mmap, at, order=order)[...] = to_numpy(self)
+
+
 def _flush(self: Any) -> None:
     """Writes what was changed to the file."""
-    numpy.asarray(self)  # what waits is computed
+    owner = self
+    while isinstance(ndarray.base.__get__(owner), type(self)):
+        owner = ndarray.base.__get__(owner)
     if self._mmap is not None:
+        _written(owner)
         self._mmap.flush()
+
+
+def _end(self: Any) -> None:
+    """What the last of its arrays leaves is in the file."""
+    if getattr(self, "_mmap", None) is not None and self.device != "cpu" and ndarray.base.__get__(self) is None:
+        _written(self)
 
 
 def _base(self: Any) -> Any:
@@ -122,7 +142,7 @@ def _base(self: Any) -> Any:
 
 
 def _mend(names: dict[str, Any]) -> None:
-    names["memmap"].flush, names["memmap"].base = _flush, property(_base)
+    names["memmap"].flush, names["memmap"].base, names["memmap"].__del__ = _flush, property(_base), _end
 
 
 _MAPS = "numpy._core.memmap"
@@ -134,6 +154,7 @@ def _mapped(theirs: Any) -> Any:
     made = of_numpy(theirs)._as(adopt(_MAPS)["memmap"], None)
     for name in ("_mmap", "filename", "offset", "mode"):
         setattr(made, name, getattr(theirs, name))
+    made.flags.writeable &= theirs.flags.writeable
     return made
 
 

@@ -174,6 +174,7 @@ class ndarray(_core.NumericArray):
                 buffer = _setup.to_numpy(buffer)
             theirs = numpy.ndarray(shape, dtype, buffer, offset, strides, order)
             made = _setup.of_numpy(theirs)
+            made.flags.writeable &= theirs.flags.writeable  # of a copy on a GPU, too
         if cls is ndarray:
             return made
         derived = made._as(cls, None)

@@ -54,3 +54,40 @@ def test_a_copy_of_a_gpus_array_that_the_host_wrote_to_goes_back(mock) -> None:
         assert mock.n_launches == before + 1  # a dense copy of the column
         _host.absent("numpy.copyto", numpy.copyto, (a[:, 1], 7), {})
         assert mock.n_launches == before + 3  # and the column is written
+
+
+@pytest.mark.parametrize("offset", [0, 16, 5000])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_maps_of_files_on_a_gpu_write_to_the_file(mock, tmp_path, order: str, offset: int) -> None:
+    """Casts that are watched run in host memory, so the mock has their results."""
+    path, wanted = tmp_path / "a.bin", numpy.arange(12.0).reshape(3, 4)
+
+    def there() -> list[list[float]]:
+        return numpy.memmap(path, "f4", "r", offset, (3, 4), order).tolist()
+
+    with np.device("cuda"), numpy.errstate(all="raise"):
+        a = np.memmap(path, "f4", "w+", offset, (3, 4), order)
+        a[...] = wanted
+        a[1:].flush()
+        assert a.device == "cuda:0" and there() == wanted.tolist()
+        wanted[0] = a[0] = numpy.full(4, 9.0)
+        row = a[0]
+        del a
+        assert there() != wanted.tolist()  # the view has it all
+        del row
+        assert there() == wanted.tolist()
+        read = np.memmap(path, "f4", "r", offset, (3, 4), order)
+        assert read.device == "cuda:0" and not read.flags.writeable and read.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("mode", ["r", "c", "r+"])
+def test_maps_that_load_gives_write_as_their_mode_says(mock, tmp_path, mode: str) -> None:
+    numpy.save(tmp_path / "a.npy", numpy.zeros(3, "f4"))
+    with np.device("cuda"), numpy.errstate(all="raise"):
+        a = np.load(tmp_path / "a.npy", mmap_mode=mode)
+        assert a.flags.writeable == (mode != "r")
+        if mode != "r":
+            a[:1] = numpy.array([5.0])
+        a.flush()
+        del a
+    assert numpy.load(tmp_path / "a.npy").tolist() == [5.0 * (mode == "r+"), 0, 0]
