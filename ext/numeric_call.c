@@ -301,6 +301,7 @@ static bool call_is_small(ts_nd_graph *graph, const ts_nd_call *call)
     return is_small;
 }
 
+/* numeric_watch_ask(), or that of casts. */
 static int call_watch(core_state *state, ts_nd_graph *graph, const ts_nd_call *call, numeric_watch *out)
 {
     const ts_nd *cast = call->fn == TS_ND_copy ? call->in[0].array : NULL;
