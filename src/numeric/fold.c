@@ -275,6 +275,66 @@ static ts_status fold_run(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts
     return status;
 }
 
+/* ---- axes that do not join ----------------------------------------------------------------------- */
+
+/* A dense copy of an array, spread over the shape of another one, with the axes in an order. */
+static ts_status fold_ordered(ts_nd *a, const ts_nd *like, const uint8_t *order, ts_nd **out, ts_error *err)
+{
+    int64_t shape[TS_ND_RANK], strides[TS_ND_RANK];
+    uint32_t up = like->rank - a->rank;
+    ts_nd *view;
+    for (uint32_t i = 0; i < like->rank; i++) {
+        uint32_t d = order[i];
+        shape[i] = ts_nd_shape(like)[d];
+        strides[i] = d < up || ts_nd_shape(a)[d - up] != shape[i] ? 0 : ts_nd_strides(a)[d - up];
+    }
+    TS_TRY(ts_nd_view(a, 0, (ts_dtype)a->dtype, like->rank, shape, strides, 0, &view, err));
+    ts_nd_call call = {.fn = TS_ND_copy, .in = {{.array = view}}, .order = 'C'};
+    ts_status status = ts_nd_run(a->graph, &call, out, err);
+    ts_nd_release(view);
+    return status == TS_OK ? ts__nd_compute(*out, TS_ND_CAUSE_shape, err) : status; /* not read where it came from */
+}
+
+/* The same fold of copies whose kept axes lie before the folded ones, so that each of both are one; in a scan axes stay
+ * where they are. */
+static ts_status fold_run_ordered(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts_error *err)
+{
+    uint8_t order[TS_ND_RANK];
+    int64_t shape[TS_ND_RANK], strides[TS_ND_RANK];
+    uint32_t n = 0, rank = r->x->rank;
+    ts_nd *x = NULL, *where = NULL, *view = NULL;
+    for (uint32_t folded = 0; folded < 2; folded++)
+        for (uint32_t d = 0; d < rank; d++)
+            if (is_scan ? !folded : (r->axes >> d & 1) == folded)
+                order[n++] = (uint8_t)d;
+    ts_nd_reduction ordered = *r;
+    ordered.axes = is_scan ? r->axes : 0;
+    for (uint32_t i = 0; i < rank; i++) {
+        shape[i] = ts_nd_shape(out)[order[i]];
+        strides[i] = ts_nd_strides(out)[order[i]];
+        ordered.axes |= (r->axes >> order[i] & 1) << i;
+    }
+    ts_status status = fold_ordered(r->x, r->x, order, &x, err);
+    if (status == TS_OK && r->where)
+        status = fold_ordered(r->where, r->x, order, &where, err);
+    if (status == TS_OK)
+        status = ts_nd_view(out, 0, (ts_dtype)out->dtype, rank, shape, strides, 0, &view, err);
+    ordered.x = x;
+    ordered.where = where;
+    if (status == TS_OK)
+        status = fold_run(&ordered, is_scan, view, err);
+    ts_nd_release(x), ts_nd_release(where), ts_nd_release(view);
+    return status;
+}
+
+/* The fold along any axes: where they do not join to as many as a kernel has, of copies. */
+static ts_status fold_run_any(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts_error *err)
+{
+    ts_status status = fold_run(r, is_scan, out, err);
+    bool may_join = status == TS_UNSUPPORTED && r->x->rank > TS_MAX_RANK && ts__nd_is_host(r->x->graph);
+    return may_join ? fold_run_ordered(r, is_scan, out, err) : status;
+}
+
 /* ---- folding an array --------------------------------------------------------------------------- */
 
 /* Where a reduction is computed whose arrays may lie near by (near.c). */
@@ -311,7 +371,7 @@ static ts_status fold_reduce(ts_nd_graph *graph, const ts_nd_reduction *r, ts_nd
     if (status == TS_OK && !done)
         status = ts__nd_fold_direct(r, out, is_row, &done, err);
     if (status == TS_OK && !done)
-        status = is_row ? ts__nd_fold_row(r, out, err) : fold_run(r, false, out, err);
+        status = is_row ? ts__nd_fold_row(r, out, err) : fold_run_any(r, false, out, err);
     if (status == TS_OK)
         status = ts__nd_check_fold(r, false, out, err);
     for (uint32_t d = 0; d < r->x->rank; d++)
@@ -370,7 +430,7 @@ static ts_status fold_accumulate(ts_nd_graph *graph, const ts_nd_reduction *r, t
     bool moves = extent > 1 && r->x->count, done = false;
     ts_status status = moves ? ts__nd_scan_sums(r, *result, &done, err) : scan_none(r, *result, err);
     if (status == TS_OK && moves && !done)
-        status = fold_run(r, true, *result, err);
+        status = fold_run_any(r, true, *result, err);
     if (status == TS_OK)
         status = ts__nd_check_fold(r, true, *result, err);
     if (status != TS_OK) {

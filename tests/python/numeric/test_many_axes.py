@@ -85,6 +85,19 @@ def test_strides_between_elements() -> None:
     numpy.testing.assert_array_equal(numpy.asarray(np.asarray(words)["b"] + 1), words["b"] + 1)
 
 
+def test_reductions_along_every_second_axis() -> None:
+    rng = numpy.random.default_rng(3)
+    host = rng.integers(-9, 9, (2,) * 18).astype("f8").transpose(rng.permutation(18))
+    mask, axes = rng.integers(0, 2, host.shape).astype(bool), tuple(range(0, 18, 2))
+    for m, a, where in ((numpy, host, mask), (np, np.array(host), np.array(mask))):
+        made = [m.sum(a, axis=axes), m.max(a, axis=axes, keepdims=True), m.all(a > -9, axis=axes), m.var(a, axis=axes)]
+        made += [m.sum(a, axis=axes, where=where), m.sum(a, axis=axes, where=where[:1, :1])]
+        made += [m.cumsum(a, axis=5), m.argmax(a, axis=5), m.argmin(a), m.maximum.accumulate(a, axis=3)]
+        wanted = made if m is numpy else wanted  # NumPy's
+    for x, y in zip(wanted, made, strict=True):
+        numpy.testing.assert_allclose(numpy.asarray(y), x, rtol=1e-12)
+
+
 def test_random_views_of_many_axes() -> None:
     rng = numpy.random.default_rng(7)
     for _ in range(30):
