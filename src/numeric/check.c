@@ -260,8 +260,15 @@ static void check_times(ts_dtype loop, double x[2], const double y[2])
     x[1] = loop == TS_DTYPE_complex64 ? (float)((float)im + (float)im2) : im + im2;
 }
 
-/* Whether products on the way to a whole power are invalid, by the processor's flags: from 4 on the first is by 1. */
-static bool check_whole_power(ts_dtype loop, const double x[2], int n)
+/* What the processor has told of since its flags were cleared. */
+static uint32_t check_flags(void)
+{
+    int flags = fetestexcept(FE_INVALID | FE_OVERFLOW);
+    return (flags & FE_INVALID ? TS_ND_INVALID : 0u) | (flags & FE_OVERFLOW ? TS_ND_OVERFLOW : 0u);
+}
+
+/* The faults of products on the way to a whole power; from 4 on the first is by 1. */
+static uint32_t check_whole_power(ts_dtype loop, const double x[2], int n)
 {
     double made[2] = {1, 0}, by[2] = {x[0], x[1]};
     feclearexcept(FE_ALL_EXCEPT);
@@ -277,25 +284,26 @@ static bool check_whole_power(ts_dtype loop, const double x[2], int n)
             break;
         check_times(loop, by, (const double[]){by[0], by[1]});
     }
-    return fetestexcept(FE_INVALID) != 0;
+    return check_flags();
 }
 
-/* Whether NumPy's power of complex numbers is invalid: C's function says so by the processor's flags, whole powers
+/* The faults of NumPy's power of complex numbers: C's function tells of them by the processor's flags, whole powers
  * below 100 are products, and those of 0 that are neither 0 nor 1 are NaN. */
-static bool check_power(ts_dtype loop, const double x[2], const double y[2])
+static uint32_t check_power(ts_dtype loop, const double x[2], const double y[2])
 {
     if (x[0] == 0 && x[1] == 0)
-        return !(y[0] > 0) && !(y[0] == 0 && y[1] == 0);
+        return !(y[0] > 0) && !(y[0] == 0 && y[1] == 0) ? TS_ND_INVALID : 0;
     if (y[1] == 0 && isnan(y[0]))
-        return true; /* which is compared */
+        return TS_ND_INVALID; /* which is compared */
     if (y[1] == 0 && trunc(y[0]) == y[0] && fabs(y[0]) < 100)
-        return (y[0] < 0 && (isnan(x[0]) || isnan(x[1]))) || check_whole_power(loop, x, (int)fabs(y[0]));
+        return (y[0] < 0 && (isnan(x[0]) || isnan(x[1])) ? TS_ND_INVALID : 0) |
+               check_whole_power(loop, x, (int)fabs(y[0]));
     double _Complex base = CMPLX(x[0], x[1]), power = CMPLX(y[0], y[1]);
     feclearexcept(FE_ALL_EXCEPT);
     volatile double _Complex made = loop == TS_DTYPE_complex64 ? cpowf((float _Complex)base, (float _Complex)power)
                                                                : cpow(base, power);
     (void)made;
-    return fetestexcept(FE_INVALID) != 0;
+    return check_flags();
 }
 
 /* Whether C's function of a complex number that is not finite is invalid, by the processor's flags: NumPy calls it. */
@@ -319,8 +327,8 @@ static bool check_elementary(ts_nd_fn fn, const double x[2])
     return fetestexcept(FE_INVALID) != 0;
 }
 
-/* Whether complex arithmetic was invalid on the way to a result: one part may be where the other one was before. */
-static bool check_complex(ts_nd_fn fn, ts_dtype loop, const double x[2], const double y[2])
+/* What complex arithmetic has found on the way to a result: one part may be invalid where the other one was before. */
+static uint32_t check_complex(ts_nd_fn fn, ts_dtype loop, const double x[2], const double y[2])
 {
     bool found = false, *invalid = &found;
     const double *by = fn == TS_ND_square ? x : y;
@@ -339,11 +347,11 @@ static bool check_complex(ts_nd_fn fn, ts_dtype loop, const double x[2], const d
     } else if (fn == TS_ND_reciprocal) {
         found = isnan(x[0]) || isnan(x[1]);
     } else if (check_is_power(fn)) {
-        found = check_power(loop, x, y);
+        return check_power(loop, x, y);
     } else if (!isfinite(x[0]) || !isfinite(x[1])) {
         found = check_elementary(fn, x);
     }
-    return found;
+    return found ? TS_ND_INVALID : 0;
 }
 
 /* Whether a function compares operands, of which NaN is invalid. */
@@ -378,8 +386,11 @@ static uint32_t check_element(const nd_check *check, const nd_node *node, const 
         return check_order(x[0], x[1]);
     if ((isnan(r[0]) || isnan(r[1])) && (!nan || check_compares((ts_nd_fn)node->fn)))
         faults |= TS_ND_INVALID;
-    if (loop == 'c' && check_complex((ts_nd_fn)node->fn, (ts_dtype)node->loop, x[0], x[1]))
-        faults |= TS_ND_INVALID;
+    if (loop == 'c')
+        faults |= check_complex((ts_nd_fn)node->fn, (ts_dtype)node->loop, x[0], x[1]);
+    if (loop == 'c' && node->fn == TS_ND_divide && x[1][0] == 0 && x[1][1] == 0 &&
+        ((isfinite(x[0][0]) && x[0][0] != 0) || (isfinite(x[0][1]) && x[0][1] != 0)))
+        faults |= TS_ND_DIVIDE; /* of a part that is a number, whatever the other is */
     bool is_pole = loop == 'f' && node->fn == TS_ND_power && isinf(r[0]) && x[0][0] == 0 && x[1][0] == -INFINITY;
     if (is_pole && node->loop != TS_DTYPE_float16)
         faults |= TS_ND_DIVIDE;
@@ -598,7 +609,8 @@ uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, char *data
     int64_t at[TS_ND_RANK] = {0};
     char kind = nd_kind((ts_dtype)node->dtype), loop = nd_kind((ts_dtype)node->loop);
     bool every = node->fn == TS_ND_copy || loop == 'i' || loop == 'u' || check->underflows ||
-                 (check_is_power((ts_nd_fn)node->fn) && loop == 'c');
+                 (check_is_power((ts_nd_fn)node->fn) && loop == 'c') ||
+                 ts__nd_check_orders((ts_nd_fn)node->fn, (ts_dtype)node->loop);
     bool is_float = kind == 'f' || kind == 'c';
     uint32_t faults = 0;
     if (!check->wanted || check_is_fine(check, node, data))

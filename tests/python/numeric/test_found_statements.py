@@ -96,11 +96,15 @@ m.ma.getmaskarray(m.ma.array(m.array([[np.inf, 1], [2, 3]]), mask=[[0, 0], [0, 1
 m.tile(m.zeros((2, 0)).imag, (1, 2, 2)).flags.writeable
 m.exp(m.array([complex(1, np.nan), complex(np.nan, 0), complex(np.nan, 1), complex(np.inf, np.nan)]))
 m.tan(m.array([complex(np.inf, np.nan)], 'c8'))
+m.array([complex(np.inf, 1), complex(np.nan, 0)]) / m.array([0j, 0j])
+m.array([complex(np.nan, 1), 1]) / m.array([0j, 1])
+m.less_equal(m.array([1, 2j]), np.nan, out=m.zeros(2, 'f4'))
 m.tanh(m.array([complex(np.nan, np.inf)]))
 m.expm1(m.array([complex(np.nan, np.inf)]))
 m.arctan(m.array([1j]))
 m.array([complex(np.inf, np.nan)]) ** np.uint64(5)
 m.array([complex(np.nan, 1)]) ** 5
+m.array([-5 + 1j, 5], 'c8') ** m.array([64, 1], 'f4')
 m.zeros((0, 4))[m.zeros((0, 1), int), m.array([9])]
 m.zeros((0, 4))[:, [9]]
 m.zeros((4, 4)).__setitem__((m.zeros((0, 1), int), m.array([9])), 1)
