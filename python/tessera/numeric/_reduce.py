@@ -195,7 +195,7 @@ def fold(
     if not has_first and not a.size and not math.prod(a.shape[d] for d in axes):
         raise ValueError(f"zero-size array to reduction operation {_combine[name]} which has no identity")
     if a.size == 0 and not no_start and name not in ("all", "any"):
-        shape, kind = [1 if d in axes else n for d, n in enumerate(a.shape)], dtype or a.dtype
+        shape, kind = [1 if d in axes else n for d, n in enumerate(a.shape)], dtype if name in SCANS else a.dtype
         made = asarray(numpy.full(shape, numpy.asarray(start_of(initial, kind)), kind))
         made = (
             made
