@@ -239,7 +239,8 @@ typedef enum ts_launch_flags {
     TS_LAUNCH_PREPARE = 2, /* compiles and loads, and runs nothing: a launch like this one finds the code then */
     TS_LAUNCH_BRIEF = 4, /* CPU: a launch of one block ends in microseconds, whatever its arguments say: it runs in its
                           * caller's thread, and nobody is asked meanwhile whether to go on */
-    TS_LAUNCH_KEPT = 8 /* loads code that is kept, and neither compiles nor runs: TS_NOTFOUND where none is */
+    TS_LAUNCH_KEPT = 8, /* loads code that is kept, and neither compiles nor runs: TS_NOTFOUND where none is */
+    TS_LAUNCH_LONG = 16 /* CPU: each block is worth waking a thread, whatever blocks of other launches took */
 } ts_launch_flags;
 
 /* Runs the program over grid blocks (each axis 1 to 2^24-1). `params` has plan.n_params slots of 8 bytes,

@@ -26,7 +26,7 @@ enum {
     MATRIX_FEW = 4,       /* panels up to which columns of a are read where they are */
     MATRIX_DEPTH = 512, MATRIX_COLUMNS = 480, MATRIX_ROWS = 96, /* float64: half as many columns */
     MATRIX_SCRATCH = (MATRIX_DEPTH * MATRIX_COLUMNS + 2 * MATRIX_DEPTH * MATRIX_ROWS) * 4,
-    MATRIX_BLOCK = 1 << 20, /* multiplications that are worth a thread */
+    MATRIX_BLOCK = 1 << 20, /* multiplications that are worth a thread: 25 us */
     MATRIX_HALVES = 4,      /* blocks for each thread of a product that is its own transpose */
     MATRIX_UNIT = 48,       /* rows and columns that blocks begin at multiples of */
     MATRIX_BLOCKS = 1 << 12 /* along an axis */
@@ -288,7 +288,8 @@ ts_status ts_nd_matrices_run(const ts_nd_matrices *job, ts_error *err)
     p.is_half = p.a == p.b && p.m == p.n && p.a_m == p.b_n && p.a_k == p.b_k;
     ts_launch_shape shape = {.grid = {1, 1, 1}};
     matrix_grid(&p, graph->units, shape.grid);
-    return device->ops->launch(graph->matrices, device->default_stream, &shape, &(uint64_t){(uintptr_t)&p}, 0, err);
+    return device->ops->launch(graph->matrices, device->default_stream, &shape, &(uint64_t){(uintptr_t)&p},
+                               TS_LAUNCH_LONG, err);
 }
 #else
 bool ts_nd_matrices_are(const ts_nd *a, const ts_nd *b)

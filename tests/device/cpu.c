@@ -391,6 +391,33 @@ static void a_brief_launch_tells_of_its_fault(void)
     ts__cpu_destroy(device);
 }
 
+static void entry_longest(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end, void *scratch,
+                          const ts_cpu_env *env)
+{
+    (void)grid, (void)scratch, (void)env;
+    _Atomic int64_t *longest = (_Atomic int64_t *)(uintptr_t)params[0];
+    int64_t seen = atomic_load(longest);
+    while (end - begin > seen && !atomic_compare_exchange_weak(longest, &seen, end - begin))
+        ;
+}
+
+static void long_blocks_are_spread_whatever_short_ones_took(void)
+{
+    ts_device *device = device_new(2, NULL);
+    ts_program *program = program_of(device, entry_longest, one_param, NULL, 0);
+    _Atomic int64_t longest = 0;
+    uint64_t param = (uintptr_t)&longest;
+    const ts_stream *stream = ts_device_default_stream(device);
+    for (int round = 0; round < 20; round++) /* blocks that take nothing: all in the caller's thread */
+        CHECK_OK(ts_program_launch(program, stream, (uint32_t[3]){4, 1, 1}, &param, 0, &err));
+    CHECK_INT(atomic_load(&longest), 4);
+    atomic_store(&longest, 0);
+    CHECK_OK(ts_program_launch(program, stream, (uint32_t[3]){4, 1, 1}, &param, TS_LAUNCH_LONG, &err));
+    CHECK_INT(atomic_load(&longest), 1);
+    ts_program_destroy(program);
+    ts__cpu_destroy(device);
+}
+
 static void fault_on_a_stream_is_told_once_at_the_wait(void)
 {
     ts_device *device = device_new(2, NULL);
@@ -1010,6 +1037,7 @@ int main(void)
     threads_have_their_own_scratch();
     fault_names_kernel_line_block_and_index();
     a_brief_launch_tells_of_its_fault();
+    long_blocks_are_spread_whatever_short_ones_took();
     fault_on_a_stream_is_told_once_at_the_wait();
     each_notice_has_the_fault_of_its_own_work();
     streams_keep_order_and_events_tie_them();

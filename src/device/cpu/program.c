@@ -94,6 +94,7 @@ typedef struct cpu_run {
     const cpu_pool *pool;
     bool here;                   /* in its caller's thread, not a stream's */
     bool alone;                  /* the pool is held by this very thread */
+    bool is_long;                /* TS_LAUNCH_LONG */
     bool measure;
     ts_text *prints; /* one per piece, or NULL */
     uint32_t n_prints;
@@ -298,15 +299,15 @@ static void program_learn(cpu_program *program, uint64_t fresh)
 static bool program_spread(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
 {
     cpu_program *program = run->program;
-    double block_ns = (double)atomic_load_explicit(&program->block_ps, memory_order_relaxed) * 1e-3;
-    double total_ns = block_ns * (double)n_blocks;
+    uint64_t block_ps = run->is_long ? 0 : atomic_load_explicit(&program->block_ps, memory_order_relaxed);
+    double block_ns = (double)block_ps * 1e-3, total_ns = block_ns * (double)n_blocks;
     bool alone = run->alone || n_blocks == 1 || cpu->pool.n_threads == 1 ||
         (block_ns > 0 && total_ns < PROGRAM_INLINE_NS);
-    int64_t chunk = 0;
+    int64_t chunk = run->is_long && !run->prints; /* each block for itself; 0: equal parts */
     if (!alone && total_ns > PROGRAM_DYNAMIC_NS && !run->prints)
         chunk = TS_MAX(n_blocks / ((int64_t)cpu->pool.n_threads * PROGRAM_PIECES), (int64_t)1);
     uint32_t count = atomic_fetch_add_explicit(&program->n_runs, 1, memory_order_relaxed);
-    run->measure = count < 8 || count % PROGRAM_MEASURE_EVERY == 0;
+    run->measure = !run->is_long && (count < 8 || count % PROGRAM_MEASURE_EVERY == 0);
     bool ok = alone ? program_inline(cpu, run, n_blocks)
                     : cpu_pool_run_scratch(&cpu->pool, program_work, run->watch ? program_idle : NULL, run, n_blocks,
                                            chunk, (size_t)program->base.plan.scratch_bytes);
@@ -389,12 +390,13 @@ static ts_status program_run(cpu_run *run, ts_error *err)
 }
 
 /* In the caller's thread. What is asked there may be a Python handler that forks or launches. */
-static ts_status program_run_here(cpu_program *program, const uint32_t grid[3], const uint64_t *params, ts_error *err)
+static ts_status program_run_here(cpu_program *program, const uint32_t grid[3], const uint64_t *params,
+                                  uint32_t flags, ts_error *err)
 {
     ts_cpu *cpu = cpu_of(program->base.device);
     _Atomic uint32_t stop = 0;
     cpu_run run = {.program = program, .stop = &stop, .params = params, .grid = grid, .pool = &cpu->pool,
-                   .here = true, .alone = cpu_watch_busy(&cpu->watch)};
+                   .here = true, .alone = cpu_watch_busy(&cpu->watch), .is_long = flags & TS_LAUNCH_LONG};
     if (!cpu_watch_begin(&cpu->watch))
         return program_run(&run, err);
     run.watch = &cpu->watch;
@@ -465,7 +467,7 @@ ts_status cpu_program_launch(ts_program *handle, const ts_stream *stream, const 
                        grid[2]);
     if (is_here) {
         TS_TRY(cpu_streams_join(stream, TS_FOREVER, err));
-        return program_run_here(program, grid, params, err);
+        return program_run_here(program, grid, params, flags, err);
     }
     size_t bytes = sizeof(uint64_t) * handle->plan.n_params;
     launch_task *task = cpu_task_new(cpu_of(handle->device), sizeof *task + bytes, program_run_task, TS_PIECE_KERNEL);
