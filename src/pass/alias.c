@@ -5,6 +5,8 @@
  */
 #include "pass/alias.h"
 
+enum { ALIAS_STEP_MOST = 1 << 10 };
+
 /* ---- roots --------------------------------------------------------------------------------------*/
 
 int ts__alias_sources(const ts_inst *inst, uint32_t *first)
@@ -180,6 +182,40 @@ static bool alias_tiles_apart(const ts_alias *a, const alias_view *x, const alia
     return false;
 }
 
+/* ---- pointers ----------------------------------------------------------------------------------- */
+
+/* The step of a tile of pointers, or of the integers that it is made of, whose elements rise evenly along its only
+ * axis, in elements; 0 for others. */
+static int64_t alias_step(const ts_fn *fn, ts_val v)
+{
+    const ts_inst *inst = ts_at(fn, v);
+    int64_t c;
+    if (inst->op == TS_OP_offset && ts_at(fn, inst->opnd[0])->op == TS_OP_broadcast)
+        return ts_type_count(fn->module, ts_type_of(fn, ts_opnd(fn, inst->opnd[0], 0))) == 1
+                 ? alias_step(fn, inst->opnd[1]) : 0;
+    if (inst->op == TS_OP_exti)
+        return alias_step(fn, inst->opnd[0]);
+    if (inst->op == TS_OP_muli && ts_at(fn, inst->opnd[0])->type == ts_type_of(fn, v) &&
+        ts__const_as_int(fn, inst->opnd[1], &c) && c > 0 && c <= ALIAS_STEP_MOST)
+        return c * alias_step(fn, inst->opnd[0]);
+    return inst->op == TS_OP_iota && ts_type_bits(fn->module, ts_type_elem(fn->module, inst->type)) >= 32;
+}
+
+/* Does tile y point to elements that lie between those of tile x, as imaginary parts between real ones? */
+static bool alias_between(const ts_fn *fn, ts_val x, ts_val y)
+{
+    const ts_inst *inst = ts_at(fn, y);
+    int64_t by, step;
+    return inst->op == TS_OP_offset && inst->opnd[0] == x && ts__const_as_int(fn, inst->opnd[1], &by) &&
+           (step = alias_step(fn, x)) > 0 && by % step != 0;
+}
+
+static ts_val alias_pointers(const ts_fn *fn, ts_val v)
+{
+    ts_op op = (ts_op)ts_at(fn, v)->op;
+    return op == TS_OP_load_ptr_tko || op == TS_OP_store_ptr_tko ? ts_opnd(fn, v, 0) : 0;
+}
+
 /* ---- questions ----------------------------------------------------------------------------------*/
 
 bool ts__alias_orders(const ts_fn *fn, ts_val v)
@@ -212,6 +248,9 @@ bool ts__alias_meet(const ts_alias *a, ts_val x, ts_val y)
     if (ts__alias_orders(a->fn, x) || ts__alias_orders(a->fn, y))
         return true;
     if (ts__alias_apart(a, x, y))
+        return false;
+    ts_val from = alias_pointers(a->fn, x), to = alias_pointers(a->fn, y);
+    if (from && to && (alias_between(a->fn, from, to) || alias_between(a->fn, to, from)))
         return false;
     alias_view_of(a, x, &p);
     alias_view_of(a, y, &q);

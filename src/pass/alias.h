@@ -8,7 +8,8 @@
  *     - an address belongs to the one parameter, alloca or global it was computed from (its root);
  *     - memory of different roots is apart, unless the launch says that arguments overlap (ts_fn.overlap);
  *     - an address whose root cannot be followed (out of a list of arrays, carried by a loop) may be anywhere;
- *     - tiles of one partition view with indices that surely differ are apart;
+ *     - tiles of one partition view with indices that surely differ are apart, and so are tiles of pointers with an
+ *       even step, of which one is the other and a part of the step: real and imaginary parts;
  *     - a fence and an access of an order above relaxed keep their place among all others.
  *
  *     %3 = load_view_tko %view, %i          meets %4? yes, but in the same place: element by element the

@@ -25,15 +25,30 @@ static const char *const head =
     "  %wp = int_to_ptr %w : ptr<f32>\n"
     "  %vw = make_tensor_view %wp, %n : tensor_view<?xf32, strides=[1]>\n"
     "  %pw = make_partition_view %vw : partition_view<[8], tensor_view<?xf32, strides=[1]>>\n"
-    "  %t = constant 0.0 : tile<8xf32>\n";
+    "  %t = constant 0.0 : tile<8xf32>\n"
+    "  %two = constant 2 : tile<8xi32>\n"
+    "  %c1 = constant 1 : tile<8xi32>\n"
+    "  %io = iota : tile<8xi32>\n"
+    "  %io2 = muli %io, %two : tile<8xi32>\n"
+    "  %ra = reshape %a : tile<1xptr<f32>>\n"
+    "  %ba = broadcast %ra : tile<8xptr<f32>>\n"
+    "  %re = offset %ba, %io2 : tile<8xptr<f32>>\n"
+    "  %im = offset %re, %c1 : tile<8xptr<f32>>\n"
+    "  %next = offset %re, %two : tile<8xptr<f32>>\n"
+    "  %run = offset %ba, %io : tile<8xptr<f32>>\n"
+    "  %later = offset %run, %c1 : tile<8xptr<f32>>\n";
 
 /* The first two instructions that are loads or stores of tiles. */
 static void find_two(const ts_fn *fn, ts_val *out)
 {
     int n = 0;
-    for (ts_val v = 1; v < fn->inst.n && n < 2; v++)
-        if (ts_at(fn, v)->op == TS_OP_load_view_tko || ts_at(fn, v)->op == TS_OP_store_view_tko)
+    for (ts_val v = 1; v < fn->inst.n && n < 2; v++) {
+        ts_op op = (ts_op)ts_at(fn, v)->op;
+        bool is_tile = ts_type_kind(fn->module, ts_type_of(fn, v)) == TS_KIND_TILE;
+        if (op == TS_OP_load_view_tko || op == TS_OP_store_view_tko || op == TS_OP_store_ptr_tko ||
+            (op == TS_OP_load_ptr_tko && is_tile))
             out[n++] = v;
+    }
 }
 
 static void pair(const char *hint, const char *first, const char *second, bool meet, bool same)
@@ -77,5 +92,12 @@ int main(void)
     pair("", store, "%z = store_view_tko %pa, %t, %i : token", true, true);
     pair("", load, "%y = store_view_tko release device %pb, %t, %i : token", true, false);
     pair("", load, "%y = store_view_tko release device %pa, %t, %i : token", true, false);
+    const char *real = "%x = load_ptr_tko %re : tile<8xf32>";
+    pair("", real, "%y = store_ptr_tko %im, %t : token", false, false); /* between the others */
+    pair("", "%z = store_ptr_tko %im, %t : token", "%y = store_ptr_tko %re, %t : token", false, false);
+    pair("", real, "%y = store_ptr_tko %next, %t : token", true, false);
+    pair("", real, "%y = store_ptr_tko %later, %t : token", true, false);
+    pair("", "%x = load_ptr_tko %run : tile<8xf32>", "%y = store_ptr_tko %later, %t : token", true, false);
+    pair("", real, "%y = store_ptr_tko release device %im, %t : token", true, false);
     return check_done();
 }

@@ -4,6 +4,7 @@
  * printing, asserts, globals.
  */
 #include "llvm_run.h"
+#include "ir/note.h"
 
 enum { MEM_N = 4096 };
 
@@ -221,6 +222,50 @@ static void pointers_load_and_store(ts_type elem, int64_t scale, bool masked)
     put(&k, 1, v);
     k.r.grid[0] = 3;
     run_check(&k.r, "pointers");
+}
+
+static bool is_noted(const bank *k, ts_note_kind kind, const char *what)
+{
+    for (uint32_t i = 0; i < k->r.m->notes.n; i++)
+        if (k->r.m->notes.at[i].kind == kind && strcmp(k->r.m->notes.at[i].what, what) == 0)
+            return true;
+    return false;
+}
+
+/* Products of complex numbers whose parts are neighbours, the last of them at the end of the array. */
+static void neighbours_of_a_step_of_two_are_vectors(ts_type elem, bool masked, bool in_place)
+{
+    bank k;
+    bank_begin(&k, elem, elem);
+    ts_builder *b = &k.r.b;
+    ts_type list = tile1(&k, TS_T_i32, 128), tile = tile1(&k, elem, 128);
+    ts_val i = ts_emit(b, TS_OP_iota, list, 0, NULL, 0, 0), from = in_place ? k.out[0] : k.in[0];
+    ts_val two = ts_op2(b, TS_OP_muli, i, ts_int(b, list, 2), 0), one = ts_int(b, list, 1);
+    ts_val end = ts_int(b, TS_T_i32, MEM_N - 256);
+    ts_val mask = ts_cmp(b, TS_OP_cmpi, TS_LT, i, ts_int(b, list, 77), 0), x[2], to[2];
+    for (int j = 0; j < 2; j++) {
+        ts_val base = ts_op2(b, TS_OP_offset, j ? k.out[0] : from, end, 0);
+        to[0] = pointers(&k, base, tile, two);
+        to[1] = ts_op2(b, TS_OP_offset, to[0], one, 0);
+        for (int part = 0; part < 2 && !j; part++) {
+            ts_val l[] = {to[part], mask};
+            x[part] = ts_emit(b, TS_OP_load_ptr_tko, tile, masked ? 2 : 1, l, 0, masked ? TS_F_MASK : 0);
+        }
+    }
+    ts_op add = ts_type_is_float(k.r.m, elem) ? TS_OP_addf : TS_OP_addi;
+    ts_op sub = ts_type_is_float(k.r.m, elem) ? TS_OP_subf : TS_OP_subi;
+    ts_val y[] = {ts_op2(b, sub, x[0], x[1], 0), ts_op2(b, add, x[0], x[1], 0)};
+    for (int part = 0; part < 2; part++) {
+        ts_val s[] = {to[part], y[part], mask};
+        ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, masked ? 3 : 2, s, 0, masked ? TS_F_MASK : 0);
+    }
+    k.r.m->noting = true;
+    ts_term(b, TS_OP_return, 0, NULL);
+    CHECK(run_eval(&k.r) && run_cpu(&k.r) && run_same(&k.r, "neighbours"));
+    bool wide = elem != TS_T_i1 && run_vector_bytes / run_bytes(elem, 1) > 2; /* more than two lanes */
+    CHECK_INT(is_noted(&k, TS_NOTE_store, "strided"), wide);
+    CHECK_INT(is_noted(&k, TS_NOTE_store, "scatter"), !wide);
+    run_end(&k.r);
 }
 
 static void scalars_go_through_pointers(void)
@@ -481,6 +526,8 @@ static void memory(void)
         for (int m = 0; m < 2; m++) {
             pointers_load_and_store(elems[i], 1, m);
             pointers_load_and_store(elems[i], 3, m);
+            neighbours_of_a_step_of_two_are_vectors(elems[i], m, false);
+            neighbours_of_a_step_of_two_are_vectors(elems[i], m, true);
         }
     scalars_go_through_pointers();
 }

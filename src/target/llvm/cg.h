@@ -298,6 +298,12 @@ cg_ref cg_pick(cg *e, cg_reg reg, uint32_t bits, cg_ref x, uint32_t to_bits, con
 /* stride.c: how many elements of `bytes` the lanes lie apart, 1 to 4, else 0; and a load of all of them. */
 uint32_t cg_stride(const cg_axis *a, uint32_t bits, uint32_t bytes);
 cg_ref cg_stride_load(cg *e, cg_reg reg, uint32_t bits, cg_ref first, uint32_t step, uint32_t bytes);
+/* The pointers of the first one of two loads of neighbours, which read every second element each, if v is one of them;
+ * else 0. And v's lanes out of the vectors of both. */
+ts_val cg_stride_pair(cg *e, ts_val v, cg_ix ix, bool *is_second);
+cg_ref cg_stride_load_pair(cg *e, cg_reg reg, uint32_t bits, cg_ref first, bool is_second, uint32_t bytes);
+/* Stores v and w, if one is of the elements between those of the other. */
+bool cg_stride_store(cg *e, ts_val v, ts_val w, cg_ix ix);
 cg_ref cg_join(cg *e, cg_reg reg, uint32_t bits, cg_ref low, cg_ref high); /* concatenation */
 
 cg_ref cg_add(cg *e, cg_ref a, cg_ref b);

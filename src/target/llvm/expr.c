@@ -620,12 +620,15 @@ static cg_ref expr_load_lanes(cg *e, ts_val v, cg_ix ix, cg_ref mask, cg_ref pad
     uint32_t bits = cg_index_of(e, ix)->bits;
     uint32_t bytes = (uint32_t)cg_elem_bytes(e, elem);
     expr_way way = EXPR_STRIDE;
+    bool is_second;
+    ts_val pair = cg_stride_pair(e, v, ix, &is_second);
     if (expr_ways_begin(e, &ways, ptrs, ix, bytes, mask, true)) {
         way = ways.step > 1 ? EXPR_STRIDE : EXPR_RUN;
         fast = ways.step > 1 ? cg_stride_load(e, in_mem, bits, ways.first, ways.step, bytes)
                              : expr_load_run(e, elem, bits, ways.first, mask, pad);
-    } else if (expr_stride_begin(e, &ways, ptrs, ix, bytes, mask)) {
-        fast = cg_stride_load(e, in_mem, bits, ways.first, ways.step, bytes);
+    } else if (expr_stride_begin(e, &ways, pair ? pair : ptrs, ix, bytes, mask)) {
+        fast = pair ? cg_stride_load_pair(e, in_mem, bits, ways.first, is_second, bytes)
+                    : cg_stride_load(e, in_mem, bits, ways.first, ways.step, bytes);
         if (!mask) {
             expr_note(e, v, false, way, false);
             return fast;

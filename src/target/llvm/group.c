@@ -508,7 +508,11 @@ static void group_stores(group_nest *n, const cg_ref *value, bool stream)
         for (uint32_t i = 0; i < n->g->root.n; i++) {
             const cg_root *r = &n->g->root.at[i];
             cg_ix ix = group_root_at(n, r, &at, TS_MAX_RANK);
-            if (r->kind == CG_SCATTER)
+            const cg_root *next = i + 1 < n->g->root.n ? r + 1 : r;
+            if (r->kind == CG_SCATTER && next != r && next->kind == CG_SCATTER &&
+                cg_stride_store(e, r->inst, next->inst, ix))
+                i++;
+            else if (r->kind == CG_SCATTER)
                 cg_scatter(e, r->inst, ix);
             else if (r->kind == CG_STORE &&
                      !(stream && r->stream &&

@@ -239,3 +239,25 @@ def test_a_part_of_what_is_read_is_written_at_once_where_they_lie_apart(to, read
             a[to] = sum(a[each] * 0.5 for each in read) + 1
         wanted[to] = sum(wanted[each] * 0.5 for each in read) + 1
         assert count.launched == launched and (np.asarray(a * 1) == wanted).all()
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("n", [0, 1, 3, 15, 16, 17, 63, 64, 65, 100, 5000, 16385])
+def test_parts_of_complex_numbers_are_read_and_written_together(dtype: str, n: int) -> None:
+    rng = np.random.default_rng(n)
+    want = (rng.standard_normal(n) + 1j * rng.standard_normal(n)).astype(dtype)
+    want[n // 2 :][:1] = complex(np.nan, -0.0)
+    other = (rng.standard_normal(n) - 1j).astype(dtype)
+    x, y = tn.array(want), tn.array(other)
+    close = {"rtol": 1e-12 if dtype == "complex128" else 1e-5}
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(np.asarray(x + y * x - y), want + other * want - other, **close)
+        x *= y
+        want *= other
+        x[1::2] -= y[1::2]
+        want[1::2] -= other[1::2]
+        x[1:] += x[:-1]  # which overlap
+        want[1:] += want[:-1]
+        x[:] = x[::-1].conj()
+        want[:] = want[::-1].conj()
+    np.testing.assert_allclose(np.asarray(x), want, **close)
