@@ -28,7 +28,7 @@ enum {
     MATRIX_SCRATCH = (MATRIX_DEPTH * MATRIX_COLUMNS + 2 * MATRIX_DEPTH * MATRIX_ROWS) * 4,
     MATRIX_BLOCK = 1 << 20, /* multiplications that are worth a thread: 25 us */
     MATRIX_HALVES = 4,      /* blocks for each thread of a product that is its own transpose */
-    MATRIX_UNIT = 48,       /* rows and columns that blocks begin at multiples of */
+    MATRIX_ROW_UNIT = 8, MATRIX_COLUMN_UNIT = 48, /* that blocks begin at multiples of */
     MATRIX_BLOCKS = 1 << 12 /* along an axis */
 };
 
@@ -178,16 +178,17 @@ static bool matrix_has_loops(void)
     return __builtin_cpu_supports("avx512f") || (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
 }
 
-static int64_t matrix_unit(int64_t n, int64_t blocks)
+static int64_t matrix_unit(int64_t n, int64_t blocks, int64_t unit)
 {
-    return ((n + blocks - 1) / blocks + MATRIX_UNIT - 1) / MATRIX_UNIT * MATRIX_UNIT;
+    return ((n + blocks - 1) / blocks + unit - 1) / unit * unit;
 }
 
 static void matrix_entry(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end, void *scratch,
                          const ts_cpu_env *env)
 {
     const matrix_of *p = (const matrix_of *)(uintptr_t)params[0];
-    int64_t rows = matrix_unit(p->m, grid[1]), cols = matrix_unit(p->n, grid[0]), item = p->is_wide ? 8 : 4;
+    int64_t rows = matrix_unit(p->m, grid[1], MATRIX_ROW_UNIT);
+    int64_t cols = matrix_unit(p->n, grid[0], MATRIX_COLUMN_UNIT), item = p->is_wide ? 8 : 4;
     for (int64_t block = begin; block < end; block++) {
         int64_t row = block / grid[0] * rows, col = block % grid[0] * cols;
         matrix_of one = *p;
