@@ -30,9 +30,10 @@ SANITIZERS = {
     "tsan": "thread",
     "sanitize": "address,undefined",
 }
-# Files and lines of what is found, but no variables, and code at -O1: compiled in a third of the time of -O2 -g.
+# Files and lines of what is found, but no variables, and code at -O1: compiled in half of the time of -O2 -g1.
 SANITIZED = ("-Doptimization=1", "-Dc_args=-g1 -fno-sanitize-recover=undefined")
 PYTHON = ("python", "tests", "tools", "bench", "examples")  # folders with programs of Python
+MUCH = {"TESSERA_TEST_LONG": "1"}  # what says to tests that they are the long ones
 # Test programs that begin first.
 LONGEST = ("test_gpu_wgmma", "test_diff_passes", "test_math_ulp", "test_math_cpu", "test_diff_gpu", "test_gpu_lower")
 
@@ -66,6 +67,7 @@ def build(folder: str, *options: str, target: str = "all") -> bool:
         "-Dtests=true",
         "-Dbuildtype=debugoptimized",
         "-Db_ndebug=false",
+        "-Dc_args=-g1",  # files and lines of a backtrace; variables take a sixth of the compiler's time
         *options,
     ]
     if (ROOT / folder / "build.ninja").exists():
@@ -188,7 +190,7 @@ def installed(folder: str) -> Count:
 
 def sanitized(name: str, whole: bool = False) -> Count:
     """The C tests under a sanitizer: a sixteenth of the random cases and a part of the lists of cases that are alike,
-    which the build without it has all of; or the `whole` of them.
+    of which the build without it has half and all; or the `whole` of them.
     """
     folder = f"build-{name}"
     options = (f"-Db_sanitize={SANITIZERS[name]}", "-Db_lundef=false", *SANITIZED)
@@ -201,7 +203,7 @@ def sanitized(name: str, whole: bool = False) -> Count:
         "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
         "TSAN_OPTIONS": "halt_on_error=1:die_after_fork=0",
     }
-    return programs(folder, env, limit=3000) if whole else programs(folder, {**env, "TESSERA_QUICK": "1"})
+    return programs(folder, {**env, **MUCH}, limit=3000) if whole else programs(folder, {**env, "TESSERA_QUICK": "1"})
 
 
 def fuzz(source: pathlib.Path, seconds: int) -> Count:
@@ -263,7 +265,7 @@ def step_tiles(_: argparse.Namespace) -> Count:
     threads of GPU code in the interpreter, and as PTX in its reader; kernels of threads in all of these.
     """
     env = {"TESSERA_LIBRARY": str(ROOT / "build-test" / "libtessera.so")}  # not the sanitized one
-    total = tiles("all", "--count", "2500", "--seconds", "60", env=env)
+    total = tiles("all", "--count", "1600", "--seconds", "40", env=env)
     total.add(tiles("all", "--device", "eval90", "--count", "1500", "--seconds", "13", env=env))
     total.add(tiles("all", "--device", "ptx90", "--count", "1000", "--seconds", "12"))
     total.add(tiles("threads", "--device", "ptx90", "--count", "250", "--seconds", "10", env=env))
@@ -298,9 +300,9 @@ def step_long(options: argparse.Namespace) -> Count:
     if not build("build-test"):
         return Count(failed=1)
     env = {"TESSERA_LIBRARY": str(ROOT / "build-test" / "libtessera.so")}
-    total.add(step_python(options, TESSERA_TEST_LONG="1"))
-    total.add(program(ROOT / "build-test" / "test_lib_compute", {}, 3600, "--every"))
-    total.add(program(ROOT / "build-test" / "test_lib_compute_more", {}, 3600, "--every"))
+    total.add(step_python(options, **MUCH))
+    total.add(program(ROOT / "build-test" / "test_lib_compute", MUCH, 3600, "--every"))
+    total.add(program(ROOT / "build-test" / "test_lib_compute_more", MUCH, 3600, "--every"))
     total.add(streamed([sys.executable, "tests/fuzz/arrays", "--programs", "10000"], {"TESSERA_LEND": "0", **env}))
     total.add(tiles("all", "--device", "eval90", "--count", "50000", env=env))
     total.add(tiles("all", "--device", "ptx90", "--count", "30000"))
