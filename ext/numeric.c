@@ -430,6 +430,19 @@ static PyObject *get_strides(PyObject *self, void *unused)
     return core_tuple(ts_nd_strides(ND(self)), ND(self)->rank);
 }
 
+/* a.strides = ..: other elements of the same memory. */
+static int set_strides(PyObject *self, PyObject *strides, void *unused)
+{
+    (void)unused;
+    if (!strides) {
+        PyErr_SetString(PyExc_AttributeError, "Cannot delete array strides");
+        return -1;
+    }
+    PyObject *made = PyObject_CallMethod(self, "_restrided_in_place", "(O)", strides);
+    Py_XDECREF(made);
+    return made ? 0 : -1;
+}
+
 static PyObject *get_dtype(PyObject *self, void *unused)
 {
     (void)unused;
@@ -931,7 +944,7 @@ static PyMethodDef numeric_methods[] = {
 
 static PyGetSetDef numeric_getset[] = {
     {"shape", get_shape, set_shape, "Extents, a tuple of ints.", NULL},
-    {"strides", get_strides, NULL, "Steps in bytes along each axis.", NULL},
+    {"strides", get_strides, set_strides, "Steps in bytes along each axis.", NULL},
     {"dtype", get_dtype, set_dtype, "NumPy's dtype of the elements.", NULL},
     {"_is_items", get_is_items, NULL, "Whether the elements are bytes to the library.", NULL},
     {"_is_longlong", get_is_longlong, NULL, "Whether NumPy's longlong or ulonglong shows the elements.", NULL},

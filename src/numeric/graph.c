@@ -336,6 +336,8 @@ static ts_status nd_check_dtype(const char *function, ts_dtype dtype, ts_error *
                    (uint32_t)dtype, TS_DTYPE_COUNT - 1);
 }
 
+#define ND_MOST_BYTES ((int64_t)1 << 56) /* of an address space: more is refused at once, not when it is read */
+
 static ts_status nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t item, uint32_t rank, const int64_t *shape,
                           bool columns, ts_nd **out, ts_error *err)
 {
@@ -355,10 +357,16 @@ static ts_status nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t item, uin
     if (!store)
         return TS_NOMEM;
     ts_status status = ts__nd_new(graph, store, 0, dtype, rank, shape, strides, 0, out, err);
-    if (status == TS_OK)
-        (*out)->item = item;
-    else
+    if (status != TS_OK) {
         store_release(store);
+        return status;
+    }
+    (*out)->item = item;
+    if (bytes <= ND_MOST_BYTES)
+        return TS_OK;
+    status = store_fail(store, err);
+    ts_nd_release(*out);
+    *out = NULL;
     return status;
 }
 

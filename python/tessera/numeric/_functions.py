@@ -15,6 +15,7 @@ from ._foreign import GPU, MOST_AXES, of_dlpack, of_shown, shows_gpu
 from ._ndarray import ndarray
 from ._setup import (
     ITEMS,
+    NO_VALUE,
     OWN,
     WEAK_KINDS,
     HostDtype,
@@ -187,10 +188,17 @@ def ones_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, s
     return full_like(a, 1, dtype, order, subok, shape, device=device)
 
 
+MOST_DIMENSIONS = 64  # NumPy's
+
+
 def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
           ndmax: int = 0, like: Any = None) -> ndarray:  # fmt: skip
     """An array of anything like an array; a copy unless ``copy`` says otherwise."""
     order, taken = check_order(order), None
+    if ndmax and not 0 < ndmax <= MOST_DIMENSIONS:
+        raise ValueError(f"ndmax must be in the range [0, NPY_MAXDIMS ({MOST_DIMENSIONS})]")
+    if 0 < ndmax < ndmin:
+        raise ValueError(f"ndmin must be <= ndmax ({ndmax})")
     if not isinstance(object, (ndarray, numpy.ndarray, numpy.generic, list, tuple)):
         object = array_shown(object, dtype, copy)
     if isinstance(object, ndarray):
@@ -216,6 +224,11 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
             if not isinstance(object, (list, tuple)) or not _any(hasattr(type(x), "__array__") for x in object):
                 raise
             made = numpy.array([_read(x) for x in object], **asked)
+        if 0 < ndmax < made.ndim:
+            raise ValueError(
+                "setting an array element with a sequence. The requested array would exceed the maximum number of "
+                f"dimension of {ndmax}."
+            )
         shares = made.base is not None or isinstance(object, (memoryview, bytearray, bytes))
         a, is_new = of_numpy(made, private=not shares), not shares
     wanted = a.dtype if dtype is None else fitted(a.dtype, dtype_of(dtype))
@@ -405,15 +418,24 @@ def _iota(n: int, dtype: Any) -> ndarray:
 _FEW = 4096  # numbers that are made by the host as fast as by a kernel
 
 
-def arange(start_or_stop: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
-           like: Any = None) -> ndarray:  # fmt: skip
+def arange(start_or_stop: Any = NO_VALUE, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
+           like: Any = None, start: Any = NO_VALUE) -> ndarray:  # fmt: skip
     """Numbers from start, by step, before stop."""
+    if start_or_stop is NO_VALUE:
+        if stop is None:
+            raise TypeError("arange() requires stop to be specified.")
+        start_or_stop, stop = (stop, None) if start is NO_VALUE else (start, stop)
+    elif start is not NO_VALUE:
+        raise TypeError("argument for arange() given by name ('start') and position (position 0)")
     if device is not None:
         return on(device, arange, start_or_stop, stop, step, dtype=dtype)
     dtype = None if dtype is None else dtype_of(dtype)
     given = [x._scalar() if isinstance(x, ndarray) and not x.ndim else x for x in (start_or_stop, stop, step)]
     made = _arange_there(*given, dtype) if default_device() != "cpu" else None
     return of_numpy(numpy.arange(*given, dtype=dtype), private=True) if made is None else made
+
+
+arange.__wrapped__ = numpy.arange  # type: ignore[attr-defined]  # its signature, for who asks
 
 
 def _arange_there(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray | None:

@@ -7,6 +7,7 @@ import functools
 import math
 import operator
 import types
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -172,6 +173,7 @@ class ndarray(_core.NumericArray):
         else:
             if isinstance(buffer, ndarray):
                 buffer = _setup.to_numpy(buffer)
+            strides = strides.tolist() if isinstance(strides, ndarray) else strides
             theirs = numpy.ndarray(shape, dtype, buffer, offset, strides, order)
             made = _setup.of_numpy(theirs)
             made.flags.writeable &= theirs.flags.writeable  # of a copy on a GPU, too
@@ -490,6 +492,23 @@ class ndarray(_core.NumericArray):
     def setfield(self, val: Any, dtype: Any, offset: int = 0) -> None:
         """Puts a value into the field that `getfield` gives."""
         self.getfield(dtype, offset)[...] = val
+
+    def _restrided_in_place(self, strides: Any) -> None:
+        warnings.warn(
+            "setting the strides of an array is deprecated, as in NumPy 2.4; make a view by "
+            "lib.stride_tricks.as_strided()",
+            DeprecationWarning,
+            stacklevel=_setup.user_level(),
+        )
+        if strides is None:
+            raise TypeError("invalid strides")
+        given = (operator.index(strides),) if hasattr(strides, "__index__") else tuple(map(operator.index, strides))
+        if len(given) != self.ndim:
+            raise ValueError(f"strides must be of the same length as shape ({self.ndim})")
+        from .lib.stride_tricks import _check_room
+
+        _check_room(self, self.shape, given)
+        self._become(self._view(0, self.dtype, self.shape, given))
 
     def _reshaped_in_place(self, shape: Any) -> None:
         try:

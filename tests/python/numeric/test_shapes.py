@@ -333,3 +333,77 @@ def test_zeros_are_put_around_arrays(dtype):
                     except (TypeError, ValueError) as error:
                         made.append(type(error))
                 assert made[0] == made[1], (shape, width)
+
+
+def _told(m, call) -> tuple[str, object]:
+    """What a call gives, or the class of what it raises; deprecated things tell of it."""
+    try:
+        with pytest.warns(DeprecationWarning):
+            return "", np.asarray(call(m)).tolist()
+    except (TypeError, ValueError, AttributeError) as error:
+        return type(error).__name__, None
+
+
+@pytest.mark.parametrize("strides", [8, (8,), (16,), (-8,), (0,), (24,), (8, 8), (), None, "x"])
+@pytest.mark.parametrize("part", [slice(None), slice(2, 4), slice(None, None, -1), slice(3, None, 2), slice(0, 0)])
+def test_strides_are_set_within_the_memory(part: slice, strides: object) -> None:
+    def call(m):
+        a = m.arange(12)[part]
+        a.strides = strides
+        return a
+
+    assert _told(tn, call) == _told(np, call)
+
+
+def test_strides_that_were_set_are_of_the_same_memory() -> None:
+    a = tn.arange(12)
+    b = a[:4]
+    with pytest.warns(DeprecationWarning, match="as_strided"):
+        b.strides = (16,)
+    b[1] = 70
+    assert a[2] == 70 and b.strides == (16,) and b.tolist() == [0, 70, 4, 6]
+
+
+def test_strides_of_a_new_array_may_be_an_array() -> None:
+    made = tn.ndarray((2, 3), int, tn.arange(12), 0, tn.array([8, 16]))
+    assert made.tolist() == [[0, 2, 4], [1, 3, 5]] and made.strides == (8, 16)
+
+
+@pytest.mark.parametrize("given", [
+    {}, {"step": 3}, {"start": 4}, {"start": 3, "stop": 9}, {"stop": 3}, {"stop": 3.5, "step": 2, "dtype": "f4"},
+    {"start": None, "stop": 3}, {"start": 5, "stop": 1, "step": -2},
+])  # fmt: skip
+def test_arange_takes_start_and_stop_by_name(given: dict[str, object]) -> None:
+    def told(m) -> tuple[object, ...]:
+        try:
+            made = m.arange(**given)
+        except TypeError as error:
+            return (str(error),)
+        return made.dtype, made.tolist()
+
+    assert told(tn) == told(np)
+    with pytest.raises(TypeError, match="start"):
+        tn.arange(3, start=4)
+
+
+@pytest.mark.parametrize(("given", "options"), [
+    ([1, 2], {"ndmax": 1}), ([[1, 2]], {"ndmax": 1}), ([[[1]]], {"ndmax": 2}), ([1], {"ndmax": -1}),
+    ([1], {"ndmax": 65}), ([1], {"ndmax": 64}), ([1], {"ndmax": 1, "ndmin": 2}), ([1], {"ndmax": 2, "ndmin": 2}),
+    (np.ones((2, 2)), {"ndmax": 1}),
+])  # fmt: skip
+def test_array_of_at_most_so_many_axes(given: object, options: dict[str, int]) -> None:
+    def told(m) -> tuple[object, ...]:
+        try:
+            return m.array(given, **options).shape
+        except ValueError as error:
+            return ("ValueError", str(error).strip())
+
+    assert told(tn) == told(np)
+
+
+def test_arrays_beyond_an_address_space_are_refused_at_once() -> None:
+    one = tn.broadcast_to(tn.array(1, "u1"), 2**60)
+    for call in (lambda: tn.empty(2**60, "u1"), lambda: tn.zeros((2**30, 2**30), "i1"), lambda: one + 1, one.copy):
+        with pytest.raises(MemoryError, match=r"Unable to allocate 1\.00 EiB for an array with shape"):
+            call()
+    assert one[:3].tolist() == [1, 1, 1]
