@@ -460,7 +460,7 @@ static bool group_fits_threads(const group_kernel *k)
 {
     uint32_t loads = 0, weight = 0, bytes = 0;
     for (uint32_t p = 0; p < k->group->n_places; p++)
-        loads += !k->group->places[p].store && !kernel_lacks_rows(k, p);
+        loads += !k->group->places[p].store && !kernel_lacks_rows(k, p) && !k->lacks[p];
     for (uint32_t n = 0; n < k->group->n_nodes; n++) {
         const nd_node *node = k->group->nodes[n];
         bool is_whole = !node->is_narrow && !node->fold;

@@ -359,9 +359,27 @@ static nd_val build_fold(const group_build *g, ts_builder *b, const nd_node *nod
     return ts__nd_emit_cast(&g->narrow, x, (ts_dtype)node->loop, (ts_dtype)node->dtype);
 }
 
+/* Whether a place is the same for every row of a kernel that folds rows: it is read where it is wanted first, which is
+ * most often behind the folds, where fewer values live. */
+static bool build_is_late(const group_build *g, uint32_t p)
+{
+    uint32_t rows = build_rows(g), lacks = g->k->lacks[p];
+    return rows && lacks & ~rows && (lacks & rows) != rows;
+}
+
+static void build_late_loads(group_build *g, ts_builder *b, const nd_node *node)
+{
+    for (int i = 0; i < ND_INPUTS; i++) {
+        uint32_t p = node->in[i].kind == ND_IN_LOAD ? ts__nd_group_source(g->k->group, node, i) - ND_GROUP_NODES : 0;
+        if (node->in[i].kind == ND_IN_LOAD && build_is_late(g, p) && !g->place[p].re)
+            build_load(g, b, p);
+    }
+}
+
 static void build_node(group_build *g, ts_builder *b, uint32_t n)
 {
     const nd_node *node = g->k->group->nodes[n];
+    build_late_loads(g, b, node);
     if (node->fold)
         g->narrow_node[n] = build_fold(g, b, node);
     else
@@ -391,7 +409,9 @@ void ts__nd_build_store(group_build *g, ts_builder *b, uint32_t p)
 static void build_loads(group_build *g, ts_builder *b)
 {
     for (uint32_t p = 0; p < g->k->group->n_places; p++)
-        if (!g->k->group->places[p].store && !g->still[p])
+        if (build_is_late(g, p))
+            g->place[p].re = 0;
+        else if (!g->k->group->places[p].store && !g->still[p])
             build_load(g, b, p);
 }
 

@@ -41,3 +41,23 @@ def test_rows_that_fill_their_tiles_ask_for_no_ends(mock, capfd, monkeypatch, ro
     mock.n_values = 0
     numpy.testing.assert_allclose(made.get(), softmax(numpy, x), rtol=3e-6 if dtype == "f4" else 3e-3)
     assert ("iota" not in text) == fills
+
+
+@pytest.mark.parametrize(("rows", "width", "dtype"), [(6, 1024, "f4"), (3, 8192, "f2"), (5, 1000, "f2")])
+def test_what_all_rows_share_is_read_behind_their_folds(mock, capfd, monkeypatch, rows, width, dtype) -> None:
+    rng = numpy.random.default_rng(width)
+    x, weight, bias = (rng.standard_normal(shape).astype(dtype) for shape in ((rows, width), width, (1, width)))
+
+    def norm(module, x, weight, bias):
+        d = x - module.mean(x, 1)[:, None]
+        return d / module.sqrt(module.mean(d * d, 1)[:, None] + 1e-5) * weight + bias
+
+    given = [np.asarray(each, device="cuda") for each in (x, weight, bias)]
+    monkeypatch.setenv("TS_DUMP", "fold")
+    text, made = kernel_of(mock, capfd, lambda: norm(np, *given))
+    first, *_, second = text.split("reduce")
+    assert (first.count("load_view_tko"), second.count("load_view_tko")) == (1, 2)
+    run_as_gpu(mock.values, mock.n_values, mock.grid, text, 90)
+    mock.n_values = 0
+    wanted = norm(numpy, *(each.astype("f8") for each in (x, weight, bias)))
+    numpy.testing.assert_allclose(made.get(), wanted, rtol=0, atol=1e-5 if dtype == "f4" else 2e-2)
