@@ -17,8 +17,7 @@ from . import _items
 from ._joining import stack
 from ._meanings import cast, has_meaning, truth
 from ._ndarray import is_derived, ndarray
-from ._reduce import max as _greatest
-from ._reduce import min as _least
+from ._reduce import ends as _ends
 from ._reduce import scalar_of
 from ._reduce import sum as _sum_of
 from ._setup import HostDtype, to_numpy, warn_of_lost_parts
@@ -70,7 +69,7 @@ _Look = tuple[ndarray, int, int]  # an index, its axis's length, the axis
 def bounded(index: ndarray, extent: int, axis: int) -> ndarray:
     """Indices of an axis as places along it; an error where one is out of bounds."""
     if index.size:
-        low, high = int(_least(index)), int(_greatest(index))
+        low, high = map(int, _ends(index))
         bad = low if low < -extent else high
         if low < -extent or high >= extent:
             raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {extent}")
@@ -474,7 +473,8 @@ def _cast(value: Any, a: ndarray) -> ndarray:
 
 def _put_before(a: ndarray, places: ndarray, values: ndarray) -> int:
     """Writes the values before the first place that is out of bounds, as NumPy has when it meets that; how many."""
-    if int(_least(places)) >= -a.size and int(_greatest(places)) < a.size:
+    low, high = map(int, _ends(places))
+    if low >= -a.size and high < a.size:
         return 0
     n = int(((places < -a.size) | (places >= a.size)).argmax())
     if n:
@@ -494,10 +494,9 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
     if math.prod(shape) > numpy.iinfo(numpy.intp).max:
         raise ValueError("dimensions are too large; arrays and shapes with a total size greater than 'intp' are not "
                          "supported.")  # fmt: skip
-    if places.size and (int(_least(places)) < 0 or int(_greatest(places)) >= math.prod(shape)):
-        raise ValueError(
-            f"index {int(_greatest(places))} is out of bounds for array with size {math.prod(shape)}"
-        )
+    low, high = map(int, _ends(places)) if places.size else (0, -1)
+    if low < 0 or high >= math.prod(shape):
+        raise ValueError(f"index {high} is out of bounds for array with size {math.prod(shape)}")
     for extent in shape if order == "F" else shape[::-1]:
         made.append(places % extent)
         places = places // extent

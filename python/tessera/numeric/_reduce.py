@@ -264,6 +264,25 @@ def min(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, ini
 
 
 amax, amin = max, min
+_ROW, _ROWS = 1 << 12, 1 << 20  # elements that one kernel finds both ends of; from how many on they are divided so
+
+
+def ends(a: ndarray) -> tuple[Any, Any]:
+    """The least and the greatest element, as numbers of NumPy. Many of a GPU are read once for both."""
+    few = a.device == "cpu" or a.size < _ROWS or not a.flags.c_contiguous
+    return (min(a), max(a)) if few else _ends_by_rows(a)
+
+
+def _ends_by_rows(a: ndarray) -> tuple[Any, Any]:
+    flat = a.reshape(-1)
+    n = flat.size // _ROW * _ROW
+    rows = flat[:n].reshape(-1, _ROW)
+    low, high = min(rows, axis=1), max(rows, axis=1)
+    _core.numeric_settle(high)
+    if n < flat.size:
+        rest = flat[n:]
+        return numpy.minimum(min(low), min(rest)), numpy.maximum(max(high), max(rest))
+    return min(low), max(high)
 
 
 def all(

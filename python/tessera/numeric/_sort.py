@@ -17,7 +17,7 @@ from ._joining import concatenate
 from ._meanings import has_meaning, module_of, plain
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
-from ._reduce import cumsum, scalar_of
+from ._reduce import cumsum, ends, scalar_of
 from ._reduce import max as _max_of
 from ._reduce import min as _min_of
 from ._setup import memory
@@ -614,8 +614,13 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     program = _numpys.adopt("numpy.lib._histograms_impl")
     if not _is_binned(a, bins, range, weights):
         return program["histogram"](a, bins, range, density, weights)
-    edges = program["histogram_bin_edges"](a, bins, range, weights)
-    x, n = a.reshape(-1), edges.size - 1
+    x = a.reshape(-1)
+    between = range
+    if range is None and isinstance(bins, int) and x.size and x.device != "cpu":
+        found = ends(x)
+        between = found if numpy.isfinite(found).all() else None  # else the error is of elements, not of a range
+    edges = program["histogram_bin_edges"](a, bins, between, weights)
+    n = edges.size - 1
     if edges.dtype != x.dtype or not x.size:
         return program["histogram"](a, bins, range, density, weights)
     width = 0.0 if range is None else _width_of(*range)

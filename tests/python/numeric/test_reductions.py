@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tessera.numeric as tn
 from tessera import _core
-from tessera.numeric import _reduce
+from tessera.numeric import _more, _reduce
 
 TOLERANCE = {"e": 2e-2, "f": 2e-5, "d": 1e-12, "F": 2e-5, "D": 1e-12}
 
@@ -275,3 +275,21 @@ def test_spreads_into_out_are_numpys(name, axis, dtype, out):
     else:
         assert made[0][:2] == made[1][:2]
         np.testing.assert_allclose(made[1][2], made[0][2], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u2", "i1", "f2"])
+def test_both_ends_are_found_at_once(dtype):
+    rng = np.random.default_rng()
+    for n in (4096, 8192, 3 * 4096 + 7):
+        x = (rng.standard_normal(n) * 50).astype(dtype)
+        found = _reduce._ends_by_rows(tn.asarray(x))
+        assert found == (x.min(), x.max()) and [type(each) for each in found] == [x.dtype.type] * 2
+        if x.dtype.kind == "f":
+            x[rng.integers(n)] = np.nan
+            assert all(np.isnan(each) for each in _reduce._ends_by_rows(tn.asarray(x)))
+
+
+def test_covariances_of_a_gpu_are_numpys():
+    x = np.random.default_rng().standard_normal((7, 300))
+    np.testing.assert_allclose(_more._cov_of(tn.asarray(x), 299), np.cov(x), rtol=1e-12)
+    np.testing.assert_allclose(_more._cov_of(tn.asarray(x.astype("f4")).T, 7), np.cov(x.astype("f4").T, ddof=0), rtol=1e-12)

@@ -68,3 +68,12 @@ def test_products_of_few_terms_are_written_out(mock, capfd, monkeypatch, dtype, 
     made, n_bytes, _ = made_by_one_kernel(mock, capfd, monkeypatch, call)
     numpy.testing.assert_array_equal(made.get(), x @ y)
     assert n_bytes == x.nbytes + y.nbytes + m * n * x.itemsize
+
+
+def test_a_histogram_reads_both_ends_at_once(mock) -> None:
+    x, mock.n_values = np.asarray(numpy.linspace(0, 1, 1 << 20, dtype="f4"), device="cuda"), 0
+    with np.device("cuda"), numpy.errstate(all="ignore"):
+        before = _core.numeric_stats()["bytes"]
+        found = np._reduce.ends(x)
+        read = _core.numeric_stats()["bytes"] - before
+    assert len(found) == 2 and read < 1.01 * x.nbytes
