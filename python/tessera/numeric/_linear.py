@@ -84,8 +84,10 @@ def product(a: ndarray, b: ndarray) -> ndarray:
         )
     if a.ndim > 2 and b.ndim == 2 and a.size:  # one product of more rows
         return product(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[-1])
-    dtype = f.result_type(a, b)
-    a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+    if a.dtype is not b.dtype or a._is_items:
+        dtype = f.result_type(a, b)
+        a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+    dtype = a.dtype
     work = math.prod(a.shape) * b.shape[-1]
     if work >= LARGE and _is_shallow(a, b):
         return told_as("matmul", 0, _written_out, a, b)

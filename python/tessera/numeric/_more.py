@@ -11,6 +11,7 @@ import numpy
 
 from .. import _core
 from . import _functions as f
+from . import _numpys
 from . import _reduce as r
 from ._index import flatnonzero, take, unravel_index
 from ._joining import concatenate, end_to_end, stack, tile
@@ -44,6 +45,29 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
             )
         parts.insert(place, part.astype(a.dtype, copy=False))
     return concatenate(parts)
+
+
+def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
+        aweights: Any = None, *, dtype: Any = None) -> Any:  # fmt: skip
+    """Covariances of rows, or of columns. Those of a matrix of floats on a GPU are made without a wait for it."""
+    others = y is not None or fweights is not None or aweights is not None or dtype is not None
+    if others or type(m) is not ndarray or m.device == "cpu" or m.ndim != 2 or m.dtype.char not in "fd":
+        return _cov(m, y, rowvar, bias, ddof, fweights, aweights, dtype=dtype)
+    x = m if rowvar else m.T
+    less = ddof if ddof is not None else int(bias == 0)
+    if type(less) is not int or x.shape[1] - less <= 0 or x.shape[0] < 2:  # NumPy warns, or has another shape
+        return _cov(m, y, rowvar, bias, ddof)
+    return _cov_of(x, x.shape[1] - less)
+
+
+def _cov_of(x: ndarray, n: int) -> ndarray:
+    x = x.astype(numpy.float64, copy=False)
+    away = x - r.mean(x, axis=1, keepdims=True)
+    return away @ away.T * (1 / n)
+
+
+def _cov(*args: Any, **options: Any) -> Any:
+    return _numpys.adopt("numpy.lib._function_base_impl")["cov"](*args, **options)
 
 
 # -- inserting and deleting ------------------------------------------------------------------------------

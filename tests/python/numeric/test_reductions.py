@@ -292,4 +292,5 @@ def test_both_ends_are_found_at_once(dtype):
 def test_covariances_of_a_gpu_are_numpys():
     x = np.random.default_rng().standard_normal((7, 300))
     np.testing.assert_allclose(_more._cov_of(tn.asarray(x), 299), np.cov(x), rtol=1e-12)
-    np.testing.assert_allclose(_more._cov_of(tn.asarray(x.astype("f4")).T, 7), np.cov(x.astype("f4").T, ddof=0), rtol=1e-12)
+    columns = x.astype("f4").T
+    np.testing.assert_allclose(_more._cov_of(tn.asarray(columns), 7), np.cov(columns, ddof=0), rtol=1e-12)
