@@ -33,8 +33,10 @@ bool numeric_outgrows(const ts_nd_operand *in, ts_dtype dtype)
     bool is_float = in->kind == 'f' || in->kind == 'c';
     double x = is_float ? fmax(fabs(in->f), fabs(in->im)) : fabs((double)in->i);
     if (info->kind == 'i' || info->kind == 'u') {
+        if (!is_float)
+            return false;
         double least = info->kind == 'u' ? 0 : -ldexp(1, info->bits - 1);
-        return is_float && !(in->f > least - 1 && in->f < ldexp(1, info->bits - (info->kind == 'i')));
+        return !(in->f > least - 1 && in->f < ldexp(1, info->bits - (info->kind == 'i')));
     }
     ts_dtype part = info->part ? (ts_dtype)info->part : dtype;
     double most = part == TS_DTYPE_float16   ? 65520

@@ -88,8 +88,12 @@ def call(name: str, function: Callable[..., Any], *args: Any, **options: Any) ->
     count(name)
     size = away(args) + away(options)
     if size:
+        copies = _Copies()
         with by_host(name, size):
-            return give(function(*take(args), **take(options)))
+            given = {key: copies.lend(x) if key == "out" else take(x) for key, x in options.items()}
+            made = copies.give(function(*take(args), **given))
+            copies.settle()
+            return made
     return give(function(*take(args), **take(options)))
 
 

@@ -91,3 +91,12 @@ def test_maps_that_load_gives_write_as_their_mode_says(mock, tmp_path, mode: str
         a.flush()
         del a
     assert numpy.load(tmp_path / "a.npy").tolist() == [5.0 * (mode == "r+"), 0, 0]
+
+
+def test_functions_of_the_host_write_into_out(mock) -> None:
+    texts = numpy.array([b"aE", b"bE"])
+    ours, out = np.asarray(texts, device="cuda"), np.asarray(numpy.zeros(2, "S4"), device="cuda")
+    with np.fallback("silent"):
+        assert _host.call("upper", lambda x, out: numpy.copyto(out, numpy.char.upper(x)) or out, ours, out=out) is out
+        made = _host.call("pair", lambda x, out: out, ours, out=(out, None))
+    assert made[0] is out and made[1] is None and out.device == "cuda:0"
