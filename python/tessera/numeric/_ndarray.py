@@ -171,11 +171,15 @@ class ndarray(_core.NumericArray):
         if buffer is None and strides is None and has_size:
             made = _functions.empty(shape, dtype, "F" if _functions.check_order(order) == "F" else "C")
         else:
-            if isinstance(buffer, ndarray):
-                buffer = _setup.to_numpy(buffer)
             strides = strides.tolist() if isinstance(strides, ndarray) else strides
+            shared = buffer if isinstance(buffer, ndarray) and buffer.device != "cpu" else None
+            if shared is not None and not shared.flags.forc:
+                raise ValueError("ndarray is not contiguous")
+            buffer = _setup.to_numpy(buffer) if isinstance(buffer, ndarray) else buffer
             theirs = numpy.ndarray(shape, dtype, buffer, offset, strides, order)
-            made = _setup.of_numpy(theirs)
+            made = _setup.of_numpy(theirs) if shared is None else shared._view(
+                offset, theirs.dtype, theirs.shape, theirs.strides
+            )
             made.flags.writeable &= theirs.flags.writeable  # of a copy on a GPU, too
         if cls is ndarray:
             return made

@@ -343,3 +343,18 @@ def test_no_loop_of_host_memory_writes_to_a_gpus(mock) -> None:
     after = [np.empty(1, "i8", device="cuda") for _ in range(8)]
     kept = [ctypes.c_int64.from_address(each._address()).value for each in after if each._address() in places]
     assert kept and 0 not in kept
+
+
+def test_an_array_in_the_memory_of_another_shares_it(mock) -> None:
+    x = numpy.arange(12.0)
+    a = np.asarray(x, device="cuda")
+    for shape, dtype, offset, strides in (((3,), "f8", 16, None), ((2, 3), "i4", 8, (16, -4)), ((), "u1", 5, None)):
+        made = np.ndarray(shape, dtype, a, offset, strides)
+        wanted = numpy.ndarray(shape, dtype, x, offset, strides)
+        assert made.device == "cuda:0" and np.shares_memory(made, a) and made.strides == wanted.strides
+        address, begin = (each.__cuda_array_interface__["data"][0] for each in (made, a))
+        assert address - begin == offset and made.dtype == wanted.dtype
+    with pytest.raises(ValueError, match="contiguous"):
+        np.ndarray((3,), "f8", a[::2])
+    with pytest.raises(TypeError, match="too small"):
+        np.ndarray((13,), "f8", a)
