@@ -10,7 +10,7 @@
 
 enum { FOLD_MOST = 4096 }; /* elements */
 /* Bits: what the elements of a row are, as far as they were looked at. */
-enum { FOLD_INFINITE = 1, FOLD_NAN = 2, FOLD_ZERO = 4 };
+enum { FOLD_INFINITE = 1, FOLD_NAN = 2, FOLD_ZERO = 4, FOLD_NAN_IM = 8, FOLD_NANS = FOLD_NAN | FOLD_NAN_IM };
 
 typedef struct fold_look {
     const ts_nd *x, *out; /* out: extent 1 along folded axes, unless it is a running reduction */
@@ -18,6 +18,7 @@ typedef struct fold_look {
     int64_t mask_strides[TS_ND_RANK];
     uint64_t axes;
     bool underflows;
+    uint8_t nans; /* of a sum the parts have NaN by themselves: 0; of a product both: FOLD_NANS */
     uint8_t *rows;
 } fold_look;
 
@@ -25,9 +26,9 @@ static uint8_t fold_kind(const char *place, uint8_t dtype)
 {
     double x[2];
     ts__nd_check_read(place, (ts_dtype)dtype, x);
-    bool infinite = isinf(x[0]) || isinf(x[1]), nan = isnan(x[0]) || isnan(x[1]);
-    bool zero = x[0] == 0 && x[1] == 0;
-    return (uint8_t)((infinite ? FOLD_INFINITE : 0) | (nan ? FOLD_NAN : 0) | (zero ? FOLD_ZERO : 0));
+    bool infinite = isinf(x[0]) || isinf(x[1]), zero = x[0] == 0 && x[1] == 0;
+    return (uint8_t)((infinite ? FOLD_INFINITE : 0) | (zero ? FOLD_ZERO : 0) | (isnan(x[0]) ? FOLD_NAN : 0) |
+                     (isnan(x[1]) ? FOLD_NAN_IM : 0));
 }
 
 /* The row of an element of `a`, which is x or out. */
@@ -51,9 +52,10 @@ static uint32_t fold_faults(fold_look *look, const int64_t *at)
 {
     const char *place = look->to + fold_offset(look->out->rank, at, ts_nd_strides(look->out));
     uint8_t result = fold_kind(place, look->out->dtype), elements = *fold_row(look, look->out, at);
+    bool odd = elements & (FOLD_INFINITE | FOLD_NANS);
+    elements |= elements & FOLD_NANS ? look->nans : 0;
     uint8_t made = (uint8_t)(result & ~elements);
-    bool odd = elements & (FOLD_INFINITE | FOLD_NAN);
-    return (made & FOLD_NAN ? TS_ND_INVALID : 0) | (made & FOLD_INFINITE && !odd ? TS_ND_OVERFLOW : 0) |
+    return (made & FOLD_NANS ? TS_ND_INVALID : 0) | (made & FOLD_INFINITE && !odd ? TS_ND_OVERFLOW : 0) |
            (look->underflows && made & FOLD_ZERO && !odd ? TS_ND_UNDERFLOW : 0);
 }
 
@@ -112,6 +114,7 @@ ts_status ts__nd_check_fold(const ts_nd_reduction *r, bool is_scan, ts_nd *out, 
     void *data[3] = {NULL, NULL, NULL};
     TS_TRY(ts_nd_memory(out, false, &data[0], NULL, err));
     look.to = data[0];
+    look.nans = r->fold == TS_ND_PROD ? FOLD_NANS : 0;
     look.underflows = r->fold == TS_ND_PROD && r->wanted & TS_ND_UNDERFLOW;
     if (!look.underflows && fold_is_fine(out, look.to))
         return TS_OK;

@@ -208,7 +208,8 @@ def slogdet(a: ndarray, signature: str) -> tuple[Any, Any]:
     is_singular = r.any(size == 0, -1, keepdims=True)
     size = where(is_singular, 1, size)
     sign = where(is_singular[..., 0], 0, r.prod(FUNCTIONS["divide"](diagonal, size), -1) * sign)
-    return sign, where(is_singular[..., 0], -math.inf, r.sum(FUNCTIONS["log"](size), -1))
+    size = where(is_singular[..., 0], -math.inf, r.sum(FUNCTIONS["log"](size), -1))
+    return r.scalar_of(sign), r.scalar_of(size)
 
 
 # -- triangles -------------------------------------------------------------------------------------------

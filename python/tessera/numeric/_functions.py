@@ -910,7 +910,9 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         src = src.reshape(src.shape[src.ndim - dst.ndim :])  # first axes of extent 1 are none
     if src.ndim > dst.ndim:
         raise ValueError(f"could not broadcast input array from shape {src.shape} into shape {dst.shape}")
-    if casting == "unsafe" and src.dtype.kind == "c" and dst.dtype.kind in "iuf" and dst.flags.writeable:
+    is_none = src.ndim and (where is False or (getattr(where, "ndim", 1) == 0 and not where))  # nothing is copied
+    loses = casting == "unsafe" and src.dtype.kind == "c" and dst.dtype.kind in "iuf"
+    if loses and dst.flags.writeable and not is_none:
         warn_of_lost_parts()
     if where is not True and not src.ndim and dst.size > 1 and dst.flags.writeable:
         if src.dtype != dst.dtype and src.dtype.kind in "iuf" and dst.dtype.kind in "iufc":

@@ -228,7 +228,7 @@ class ndarray(_core.NumericArray):
 
     @real.setter
     def real(self, value: Any) -> None:
-        self.real[...] = _as_array(value)
+        _functions.copyto(self.real, _as_array(value), casting="unsafe")  # of itself it may not be writeable
 
     @property
     def imag(self) -> ndarray:
@@ -238,7 +238,8 @@ class ndarray(_core.NumericArray):
             return made
         if self.dtype.kind == "c":
             return self._odd_part(self.itemsize // 2)
-        made = _functions.zeros(self.shape, self.dtype, device=self.device)
+        order = "F" if self.flags.fnc else "C"
+        made = _functions.zeros(self.shape, self.dtype, order, device=self.device)
         made.flags.writeable = False
         return _functions.as_class(made, self)
 

@@ -346,9 +346,19 @@ def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, re
         made = [values, *(each for each, wanted in zip(others, wants, strict=True) if wanted)]
     else:
         made = [*_unique(a, bool(equal_nan), *wants)]
+        if a.dtype.kind == "c" and a.device == "cpu" and equal_nan and not any(wants):
+            made[0] = _with_first_nan(made[0], a)
         if return_inverse:
             made[1 + wants[0]] = made[1 + wants[0]].reshape(a.shape)
     return made[0] if len(made) == 1 else tuple(made)
+
+
+def _with_first_nan(values: ndarray, a: ndarray) -> ndarray:
+    """Complex values of which NaN are one: the first of the array, not of those in order."""
+    if values.size and bool(FUNCTIONS["isnan"](values[-1])):
+        line = f.ravel(a)
+        values[-1] = line[flatnonzero(FUNCTIONS["isnan"](line))[0]]
+    return values
 
 
 def _unique_slices(a: ndarray, axis: int) -> tuple[ndarray, ndarray, ndarray, ndarray]:
@@ -440,14 +450,26 @@ def union1d(ar1: Any, ar2: Any) -> ndarray:
     return unique(concatenate([ar1, ar2], None))
 
 
+def _common(a: ndarray, b: ndarray, first: ndarray, other: ndarray, return_indices: bool) -> Any:
+    """What both have in a dtype that does not hold all of their integers, of which some become equal."""
+    every = concatenate([a, b])
+    order = argsort(every, kind="stable")
+    every = every[order]
+    both = flatnonzero(every[1:] == every[:-1])
+    values = every[both]
+    return (values, first[order[both]], other[order[both + 1] - a.size]) if return_indices else values
+
+
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
     """The different elements that are in both, sorted; with their first places."""
     a, first = unique(ar1, return_index=True)
     b, other = unique(ar2, return_index=True)
-    both = f.asarray(isin(a, b))
     dtype = f.result_type(a, b)
+    if dtype.kind in "fc" and any(x.dtype.kind in "iu" and x.itemsize == 8 for x in (a, b)):
+        return _common(a, b, first, other, return_indices)
+    both = f.asarray(isin(a, b))
     values = f.shown_as(a[both].astype(dtype, copy=False), dtype)
     return values if not return_indices else (values, first[both], other[f.asarray(isin(b, a))])
 

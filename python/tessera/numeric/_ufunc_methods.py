@@ -166,7 +166,7 @@ def fail_first(name: str, operands: Any, outs: Any, dtype: Any = None, signature
         kind = getattr(error, "to" if hasattr(error, "in_i") else "from_", None)
         if kind is None:
             raise
-        _check_numbers(operands, [kind] * len(operands))
+        _check_numbers(operands, [kind, numpy.dtype("i") if name == "ldexp" else kind])
         raise
     _check_numbers(operands, loop)
 
@@ -342,7 +342,10 @@ def _at_name(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) ->
     """The name under which NumPy tells of faults."""
     if isinstance(indices, tuple) and len(indices) == 1:
         indices = indices[0]
-    is_one = not isinstance(indices, (slice, tuple)) and indices is not ... and indices is not None
+    keys = indices if isinstance(indices, tuple) else (indices,)
+    is_one = not isinstance(indices, tuple)
+    if all(isinstance(key, slice) or key is ... or key is None for key in keys):  # a view, of one element
+        is_one = a.ndim == 1 and a[indices].size == 1
     if function.__name__ not in _INDEXED or not is_one or a.ndim != 1 or a._is_items or has_meaning(a):
         return "at"
     other = given[0] if isinstance(given[0], (ndarray, numpy.ndarray)) else numpy.asarray(given[0])

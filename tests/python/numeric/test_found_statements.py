@@ -108,6 +108,21 @@ m.arctan(m.array([1j]))
 m.array([complex(np.inf, np.nan)]) ** np.uint64(5)
 m.array([complex(np.nan, 1)]) ** 5
 m.array([-5 + 1j, 5], 'c8') ** m.array([64, 1], 'f4')
+m.ones((3, 4), 'i2', order='F').imag.flags.f_contiguous
+(a := m.broadcast_to(m.ones(1), 4)[1:], setattr(a, 'real', a), a)
+m.copyto(m.zeros(3, 'i4'), m.array([1j, 2, 3]), where=False, casting='unsafe')
+m.copyto(m.zeros(3, 'i4'), m.array(1j), where=False, casting='unsafe')
+m.copyto(m.zeros(3, 'i4'), m.array([1j, 2, 3]), where=m.array([False] * 3), casting='unsafe')
+m.cumsum(m.array([complex(-np.inf, -np.inf), complex(np.nan, np.inf)]))
+m.sum(m.array([complex(-np.inf, 1), complex(np.inf, np.nan)]))
+m.prod(m.array([complex(np.nan, 1), complex(np.inf, 2)]))
+(a := m.zeros(2), m.minimum.at(a, np.s_[1:], m.array([np.nan])), a)
+(a := m.zeros(3), m.minimum.at(a, np.s_[1:], m.array([np.nan])), a)
+(a := m.zeros(1), m.maximum.at(a, ..., np.nan), a)
+m.unique(m.array([complex(np.inf, np.nan), 2, complex(-np.inf, np.nan), complex(np.nan, 1)]))
+m.intersect1d(m.array([2.0**64, 3], 'f4'), m.array([2**64 - 5, 2**64 - 1, 3], 'u8'))
+m.intersect1d(m.array([3, 2.0**64]), m.array([2**64 - 5, 3], 'u8'), return_indices=True)
+m.ldexp(m.ones(3, 'u1'), 2**40, casting='no')
 m.zeros((0, 4))[m.zeros((0, 1), int), m.array([9])]
 m.zeros((0, 4))[:, [9]]
 m.zeros((4, 4)).__setitem__((m.zeros((0, 1), int), m.array([9])), 1)
