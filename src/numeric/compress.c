@@ -46,7 +46,7 @@ static ts_status compress_on_host(ts_nd *from, ts_nd *mask, ts_nd **result, ts_e
     TS_TRY(ts_nd_empty(mask->graph, dtype, 1, &count, false, result, err));
     ts_status status = ts__nd_memory(*result, TS_ND_CAUSE_places, false, &out, NULL, err);
     if (status == TS_OK)
-        ts__nd_mask_take(data, flags, mask->count, count, ts_dtype_bytes(dtype), out);
+        ts__nd_mask_take(mask->graph->device, data, flags, mask->count, count, ts_dtype_bytes(dtype), out);
     else
         ts_nd_release(*result), *result = NULL;
     return status;

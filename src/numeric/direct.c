@@ -541,8 +541,8 @@ static ts_status direct_put_number(ts_nd *a, ts_nd *mask, const char *element, b
     TS_TRY(ts_nd_memory(mask, false, &flags, NULL, err));
     *done = nd_is_there(a) && !nd_is_read(a);
     if (*done)
-        ts__nd_mask_put((size_t)a->item, a->count, (char *)ts_buffer_data(a->store->buffer) + a->offset, flags, element,
-                        1, 0);
+        ts__nd_mask_fill((size_t)a->item, a->count, (char *)ts_buffer_data(a->store->buffer) + a->offset, flags,
+                         element);
     return TS_OK;
 }
 
@@ -557,7 +557,7 @@ static ts_status direct_put_masked(ts_nd *a, ts_nd *mask, ts_nd *values, bool *d
         return TS_OK;
     TS_TRY(ts_nd_memory(values, false, &from, NULL, err));
     TS_TRY(direct_target(a, &to, err));
-    ts__nd_mask_put((size_t)a->item, a->count, to, flags, from, values->count, 1);
+    ts__nd_mask_put(a->graph->device, (size_t)a->item, a->count, to, flags, from, values->count);
     return TS_OK;
 }
 

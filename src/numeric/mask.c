@@ -7,15 +7,20 @@
  *     read       lanes of set bits move together in a register, and the whole register is stored while there is room
  *     written    lanes of set bits are stored, and values are spread over them first
  *
- * Another thread may change the mask after it was counted: nothing is read or written beyond what the counts say.
+ * Many elements are read and written by all threads, each of which counts what is true before its own. Another thread
+ * may change the mask after it was counted: nothing is read or written beyond what the counts say.
  */
+#include "device/device.h"
 #include "numeric/numeric.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define MASK_WIDE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2,popcnt")))
 #endif
 
-enum { MASK_RUN = 192 }; /* that a byte counts */
+enum {
+    MASK_RUN = 192,       /* that a byte counts */
+    MASK_SPREAD = 1 << 19 /* bytes of elements from which on all threads read or write them, each some */
+};
 
 static int64_t mask_count_plain(const uint8_t *mask, int64_t n)
 {
@@ -205,6 +210,22 @@ MASK_WIDE static void mask_take_64(const uint64_t *from, const uint8_t *mask, in
         }
 }
 
+/* Both halves of four elements of 16 bytes. */
+MASK_WIDE static inline __mmask8 mask_pairs(uint64_t bits)
+{
+    return (__mmask8)(_pdep_u32((uint32_t)bits & 15, 0x55) * 3);
+}
+
+MASK_WIDE static void mask_take_128(const uint64_t *from, const uint8_t *mask, int64_t n, int64_t count, uint64_t *out)
+{
+    for (int64_t i = 0, k = 0; i < n && k < 2 * count; i += 64)
+        for (uint64_t bits = mask_bits(mask + i, n - i), at = 0; bits; bits >>= 4, at += 4) {
+            __mmask8 here = mask_pairs(bits);
+            __m512i v = _mm512_maskz_loadu_epi64(here, from + 2 * (i + (int64_t)at));
+            k += mask_store_64(out + k, v, here, 2 * count - k);
+        }
+}
+
 MASK_WIDE static void mask_places(const uint8_t *mask, int64_t n, int64_t count, uint64_t *out)
 {
     const __m512i lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
@@ -235,6 +256,24 @@ MASK_WIDE static void mask_places(const uint8_t *mask, int64_t n, int64_t count,
     }
 MASK_PUT_WIDE(32, 16, uint32_t, __mmask16)
 MASK_PUT_WIDE(64, 8, uint64_t, __mmask8)
+
+MASK_WIDE static void mask_put_128(int64_t n, uint64_t *to, const uint8_t *mask, const uint64_t *from, int64_t count,
+                                   int step)
+{
+    const uint64_t *end = from + 2 * count;
+    __m512i value = step ? _mm512_setzero_si512() : _mm512_broadcast_i64x2(_mm_loadu_si128((const __m128i *)from));
+    for (int64_t i = 0; i < n; i += 64)
+        for (uint64_t bits = mask_bits(mask + i, n - i), at = 0; bits; bits >>= 4, at += 4) {
+            __mmask8 here = mask_pairs(bits);
+            if (step) {
+                if (__builtin_popcount(here) > end - from)
+                    return;
+                value = _mm512_maskz_expandloadu_epi64(here, from);
+                from += __builtin_popcount(here);
+            }
+            _mm512_mask_storeu_epi64(to + 2 * (i + (int64_t)at), here, value);
+        }
+}
 
 static bool mask_is_wide(void)
 {
@@ -285,32 +324,82 @@ ts_status ts_nd_count_nonzero(ts_nd *x, int64_t *n, ts_error *err)
     return TS_OK;
 }
 
-void ts__nd_mask_take(const void *from, const uint8_t *mask, int64_t n, int64_t count, size_t item, void *out)
+static void mask_take(const void *from, const uint8_t *mask, int64_t n, int64_t count, size_t item, void *out)
 {
 #if defined(__x86_64__)
-    if ((!from || item == 4 || item == 8) && mask_is_wide()) {
+    if ((!from || item == 4 || item == 8 || item == 16) && mask_is_wide()) {
         if (!from)
             mask_places(mask, n, count, out);
         else if (item == 4)
             mask_take_32(from, mask, n, count, out);
         else
-            mask_take_64(from, mask, n, count, out);
+            (item == 8 ? mask_take_64 : mask_take_128)(from, mask, n, count, out);
         return;
     }
 #endif
     mask_take_plain(from, mask, n, count, item, out);
 }
 
-void ts__nd_mask_put(size_t item, int64_t n, void *to, const uint8_t *mask, const void *from, int64_t count, int step)
+static void mask_put(size_t item, int64_t n, void *to, const uint8_t *mask, const void *from, int64_t count, int step)
 {
 #if defined(__x86_64__)
-    if ((item == 4 || item == 8) && mask_is_wide()) {
+    if ((item == 4 || item == 8 || item == 16) && mask_is_wide()) {
         if (item == 4)
             mask_put_32(n, to, mask, from, count, step);
         else
-            mask_put_64(n, to, mask, from, count, step);
+            (item == 8 ? mask_put_64 : mask_put_128)(n, to, mask, from, count, step);
         return;
     }
 #endif
     mask_put_plain(item, n, to, mask, from, count, step);
+}
+
+/* ---- on all threads ------------------------------------------------------------------------------ */
+
+/* Elements one after the other, in `dense`, and those of a mask. */
+typedef struct mask_spread {
+    char *dense, *masked;
+    const uint8_t *mask;
+    int64_t count;
+    size_t item;
+    bool writes; /* to `masked` */
+} mask_spread;
+
+/* Elements begin <= i < end; those that are true before are counted anew. */
+static void mask_part(void *user, int64_t begin, int64_t end)
+{
+    const mask_spread *s = user;
+    const uint8_t *mask = s->mask + begin;
+    int64_t before = ts__nd_mask_count(s->mask, begin), n = end - begin;
+    int64_t count = TS_MIN(ts__nd_mask_count(mask, n), s->count - before);
+    char *masked = s->masked + begin * (int64_t)s->item, *dense = s->dense + before * (int64_t)s->item;
+    if (count > 0 && s->writes)
+        mask_put(s->item, n, masked, mask, dense, count, 1);
+    else if (count > 0)
+        mask_take(masked, mask, n, count, s->item, dense);
+}
+
+void ts__nd_mask_take(ts_device *device, const void *from, const uint8_t *mask, int64_t n, int64_t count, size_t item,
+                      void *out)
+{
+    mask_spread spread = {out, (char *)(uintptr_t)from, mask, count, item, false};
+    if (from && n * (int64_t)item >= MASK_SPREAD)
+        ts__device_spread(device, mask_part, &spread, n);
+    else
+        mask_take(from, mask, n, count, item, out);
+}
+
+void ts__nd_mask_put(ts_device *device, size_t item, int64_t n, void *to, const uint8_t *mask, const void *from,
+                     int64_t count)
+{
+    mask_spread spread = {(char *)(uintptr_t)from, to, mask, count, item, true};
+    if (n * (int64_t)item >= MASK_SPREAD)
+        ts__device_spread(device, mask_part, &spread, n);
+    else
+        mask_put(item, n, to, mask, from, count, 1);
+}
+
+void ts__nd_mask_fill(size_t item, int64_t n, void *to, const uint8_t *mask, const void *value)
+{
+    mask_put(item, n, to, mask, value, 1, 0);
 }

@@ -601,9 +601,12 @@ void ts__nd_quick_forget(ts_nd_graph *graph); /* the kernels go */
 
 int64_t ts__nd_mask_count(const uint8_t *mask, int64_t n); /* of true elements */
 /* The `count` elements that are true, of `item` bytes, one after the other; from NULL: their places. */
-void ts__nd_mask_take(const void *from, const uint8_t *mask, int64_t n, int64_t count, size_t item, void *out);
-/* Elements that are true become the `count` values of `from`: the first one, with step 1 one after the other. */
-void ts__nd_mask_put(size_t item, int64_t n, void *to, const uint8_t *mask, const void *from, int64_t count, int step);
+void ts__nd_mask_take(ts_device *device, const void *from, const uint8_t *mask, int64_t n, int64_t count, size_t item,
+                      void *out);
+/* Elements that are true become the `count` values of `from`, one after the other; or all become one value. */
+void ts__nd_mask_put(ts_device *device, size_t item, int64_t n, void *to, const uint8_t *mask, const void *from,
+                     int64_t count);
+void ts__nd_mask_fill(size_t item, int64_t n, void *to, const uint8_t *mask, const void *value);
 
 enum { ND_MASK_RUN = 32 }; /* elements that are left out together where all are false */
 /* The first element from i on that no such run of false ones begins at. */

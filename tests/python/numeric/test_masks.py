@@ -8,6 +8,7 @@ import pytest
 import tessera.numeric as tn
 
 LENGTHS = [0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 127, 200, 1000, 4099]
+MANY = 150_001  # elements that all threads read and write
 DTYPES = ["?", "i1", "u2", "f2", "i4", "f4", "i8", "f8", "c8", "c16"]
 
 
@@ -38,7 +39,7 @@ def numbers(dtype, n):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_elements_of_a_mask_are_numpys(dtype):
-    for n in LENGTHS:
+    for n in [*LENGTHS, MANY]:
         for mask in masks(n):
             x = numbers(dtype, n)
             a, m = tn.array(x), tn.array(mask)
@@ -51,7 +52,7 @@ def test_elements_of_a_mask_are_numpys(dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_elements_of_a_mask_are_written_as_numpy_does(dtype):
-    for n in LENGTHS:
+    for n in [*LENGTHS, MANY]:
         for mask in masks(n):
             is_true = mask.view(np.uint8) != 0
             x, values = numbers(dtype, n), numbers(dtype, int(is_true.sum()))
