@@ -575,13 +575,18 @@ static bool call_may_fault(const nd_node *node)
 }
 
 /* Lets the node's kernel tell of faults that are wanted: of the functions that meet them often, or all of them where
- * each call is looked at. */
-static void call_tell(ts_nd_graph *graph, nd_node *node)
+ * each call is looked at. Without memory for flags nothing is told, which is an error of indices alone. */
+static ts_status call_tell(ts_nd_graph *graph, nd_node *node, ts_error *err)
 {
     bool tells = ts__nd_tells((ts_nd_fn)node->fn, (ts_dtype)node->loop, (ts_dtype)node->dtype);
     uint8_t wants = node->fn == TS_ND_part_place ? TS_ND_INVALID : graph->wants;
-    if (wants && (tells || (graph->strict && call_may_fault(node))) && ts__nd_tell_begin(graph))
+    if (!wants || !(tells || (graph->strict && call_may_fault(node))))
+        return TS_OK;
+    if (ts__nd_tell_begin(graph))
         node->told = wants;
+    else if (node->fn == TS_ND_part_place)
+        return ts_fail(err, TS_NOMEM, "out of memory for an array");
+    return TS_OK;
 }
 
 /* Computes a node now, into memory that is there. */
@@ -599,7 +604,7 @@ static ts_status call_now(ts_nd_graph *graph, nd_node *node, ts_nd *out, bool is
     nd_check check; /* large, and filled as far as it is used */
     ts__nd_check_begin(&check, node, out);
     if (!check.wanted)
-        call_tell(graph, node);
+        TS_TRY(call_tell(graph, node, err));
     ts__nd_group_begin(&group, graph, node);
     group.is_apart = node->is_apart;
     if (!ts__nd_group_add(&group, node) || !ts__nd_group_store(&group, node, data, out->store->buffer, node->order))
@@ -698,7 +703,7 @@ static ts_status call_finish(const call_of *c, nd_node *node, ts_nd *out, bool w
 {
     if (!waits)
         return call_now(c->graph, node, out, !c->call->out, err);
-    call_tell(c->graph, node);
+    TS_TRY(call_tell(c->graph, node, err));
     node->references++;
     ts__nd_store_set(out->store, node);
     return ts__nd_flush_full(c->graph, err);

@@ -166,8 +166,8 @@ class Places:
         self.offsets = self._offsets(arrays, axes, kept)
 
     def _wrap(self, index: ndarray, extent: int, axis: int) -> ndarray:
-        few = self.looks is None or not extent or index.size < _LOOKED_AT
-        if few or index.device == "cpu" or index.dtype.char in "LQ":
+        few = not extent or index.size < _LOOKED_AT or index.device == "cpu"
+        if self.looks is None or few or index.dtype.char in "LQ":
             return bounded(index, extent, axis)
         self.looks.append((index, extent, axis))
         return f.asarray(_place(index, extent))
