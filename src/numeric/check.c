@@ -395,7 +395,9 @@ static uint32_t check_element(const nd_check *check, const nd_node *node, const 
     if (is_pole && node->loop != TS_DTYPE_float16)
         faults |= TS_ND_DIVIDE;
     if ((isinf(r[0]) || isinf(r[1])) && finite)
-        faults |= check_is_pole((ts_nd_fn)node->fn, x[0], x[1]) ? TS_ND_DIVIDE : TS_ND_OVERFLOW;
+        faults |= check_is_pole((ts_nd_fn)node->fn, x[0], x[1]) ? TS_ND_DIVIDE
+                  : node->fn == TS_ND_floor_divide              ? TS_ND_OVERFLOW | TS_ND_INVALID /* less its floor */
+                                                                : TS_ND_OVERFLOW;
     return faults;
 }
 
