@@ -510,7 +510,9 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
         dtype = asked or dtype_into(a, out) or sum_dtype(a.dtype)
         if a.dtype.kind == "c" and dtype.kind in "iuf":
             warn_of_lost_parts(4)
-        a = _cast(a, dtype, "cast") if dtype.kind in "iu" or dtype.itemsize < a.itemsize else a
+        begins = dtype.kind == "c" and is_held(dtype)  # loops of complex products begin with the first element
+        casts = begins or dtype.kind in "iu" or dtype.itemsize < a.itemsize
+        a = _cast(a, dtype, "cast") if casts else a
     elif dtype is not None:
         warn_of_parts(a, dtype)
         a = _in_loop(a, dtype)

@@ -124,6 +124,8 @@ m.intersect1d(m.array([2.0**64, 3], 'f4'), m.array([2**64 - 5, 2**64 - 1, 3], 'u
 m.intersect1d(m.array([3, 2.0**64]), m.array([2**64 - 5, 3], 'u8'), return_indices=True)
 m.ldexp(m.ones(3, 'u1'), 2**40, casting='no')
 m.divmod(m.array([1.0, 3], 'f4'), m.array([1e-45, 2], 'f4'))
+m.cumprod(m.array([np.inf, np.inf, 2])[::-1], dtype='c8')
+m.nancumprod(m.array([np.inf, np.inf], 'f2'), dtype='c16')
 m.floor_divide(m.array([1.0]), m.array([1e-320]))
 m.floor_divide(m.array([1.0] * 30), m.array([1e-320] * 30))
 m.zeros((0, 4))[m.zeros((0, 1), int), m.array([9])]
