@@ -19,11 +19,11 @@ int numeric_watch_cast(core_state *state, ts_nd_graph *graph, const ts_nd *x, in
     enum { FEW = 4096 };
     if (numeric_watch_ask(state, graph, out) < 0)
         return -1;
+    if (graph == state->numeric->graphs[0] || count > FEW || !out->warns)
+        return 0;
     bool is_there = !x || !ts_nd_waits(x); /* what waits goes on with it in one kernel */
-    if (graph != state->numeric->graphs[0] && count <= FEW && is_there && out->warns) {
-        out->wants |= out->warns;
-        out->at_once = true;
-    }
+    out->wants |= is_there ? out->warns : 0;
+    out->at_once |= is_there;
     return 0;
 }
 
