@@ -232,7 +232,8 @@ def to_numpy(array: Any, briefly: bool = False) -> numpy.ndarray[Any, Any]:
     may be called on arrays meanwhile."""
     if array.device != "cpu":
         made = to_numpy(array._to("cpu"))
-        made.flags.writeable = not made.size and array.flags.writeable  # nothing is lost without elements
+        if made.size or not array.flags.writeable:  # nothing is lost without elements
+            made.flags.writeable = False
         return made
     if array._is_items:
         if not array.nbytes:
