@@ -859,8 +859,11 @@ static PyObject *numeric_flush(PyObject *module, PyObject *const *arrays, Py_ssi
 
 PyObject *numeric_wait(core_state *state, PyObject *array)
 {
-    ts_device *device = ts_nd_graph_device(ts_nd_graph_home(ND(array)->graph));
-    PyObject *flushed = numeric_flush_all(state, &array, 1);
+    ts_nd_graph *graph = array ? ts_nd_graph_home(ND(array)->graph) : numeric_graph(state);
+    if (!graph)
+        return NULL;
+    ts_device *device = ts_nd_graph_device(graph);
+    PyObject *flushed = numeric_flush_all(state, &array, array != NULL);
     bool on_host = ts_device_caps_of(device) & TS_DEVICE_HOST_MEMORY;
     ts_error err;
     ts_status status = flushed && on_host ? ts_device_sync(device, 0, &err) : TS_INTERRUPTED;

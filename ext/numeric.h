@@ -351,7 +351,8 @@ static inline bool numeric_is_late(const core_state *state, const ts_nd_graph *g
     return ts_nd_graph_is_late(graph) || (state->numeric->late_kept && graph == state->numeric->graphs[0]);
 }
 
-/* numeric.c: computes all that waits and waits for the array's device. None, or NULL with exception. */
+/* numeric.c: computes all that waits and waits for the array's device; NULL: the current one. None, or NULL with
+ * exception. */
 PyObject *numeric_wait(core_state *state, PyObject *array);
 
 /* numeric_routine.c */

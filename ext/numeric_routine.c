@@ -443,6 +443,8 @@ static PyObject *routine_short(const numeric_routine *self, PyObject *const *arg
         return names ? NULL : routine_arange(self->state, args, n);
     if (self->shortcut >= ROUTINE_ZEROS && self->shortcut <= ROUTINE_EMPTY)
         return routine_make(self->state, self->shortcut, args, n, names);
+    if (!n) /* only a wait has a shortcut without arguments */
+        return names ? NULL : numeric_wait(self->state, NULL);
     if (self->shortcut >= ROUTINE_WALKS)
         return names ? NULL : numeric_walked(self->state, self->shortcut - ROUTINE_WALKS, args, n);
     if (!numeric_is_array(self->state, args[0]))
@@ -604,7 +606,7 @@ static inline PyObject *routine_run(PyObject *object, PyObject *const *args, siz
     }
     if (!self->moves && routine_has_items(self->state, args, n + (names ? PyTuple_GET_SIZE(names) : 0)))
         return routine_of_items(self, args, n, names);
-    if ((self->shortcut >= 0 || self->way) && n) {
+    if ((self->shortcut >= 0 || self->way) && (n || self->shortcut == ROUTINE_WAIT)) {
         PyObject *made = routine_short(self, args, n, names);
         if (made || PyErr_Occurred())
             return made;

@@ -261,3 +261,14 @@ def test_parts_of_complex_numbers_are_read_and_written_together(dtype: str, n: i
         x[:] = x[::-1].conj()
         want[:] = want[::-1].conj()
     np.testing.assert_allclose(np.asarray(x), want, **close)
+
+
+def test_a_wait_without_arrays_computes_all_that_waits() -> None:
+    made = [tn.arange(100_000) + i for i in range(3)]
+    assert _core.numeric_stats()["waiting"]
+    with tn.device("cpu"):
+        assert tn.wait() is None
+    assert not _core.numeric_stats()["waiting"]
+    assert [int(x[1]) for x in made] == [1, 2, 3]
+    with pytest.raises(TypeError):
+        tn.wait(device="cpu")
