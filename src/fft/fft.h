@@ -15,45 +15,18 @@
 
 #include "tessera/fft.h"
 #include "base/base.h"
+#include "base/widths.h"
 
 #define FFT_FACTORS 64
 #define FFT_PRIME 127 /* the largest factor that has a pass */
 #define FFT_SIDE 16   /* columns or rows of a long line that are transformed together */
 #define FFT_LONG 1024 /* length from which on a line is a matrix */
 
-/* Eight numbers side by side. Loops of them are compiled for each width of vectors that processors have; nothing is
- * joined to an fma, so results are the same at every width. */
+/* Eight numbers side by side. */
 typedef double fft_vector __attribute__((vector_size(64), aligned(8), may_alias));
 #define FFT_LANES 8
 #define FFT_ALIGN 64 /* bytes: vectors that cross lines of the cache take twice the time */
 #define FFT_WHOLE(n) (((n) + FFT_LANES - 1) / FFT_LANES * FFT_LANES)
-#define FFT_INLINE static inline __attribute__((always_inline))
-#if defined(__x86_64__)
-#define FFT_WIDTHS(name, parameters, arguments)                                                                     \
-    __attribute__((target("avx512f"))) static void name##_avx512 parameters                                         \
-    {                                                                                                               \
-        name##_loops arguments;                                                                                     \
-    }                                                                                                               \
-    __attribute__((target("avx2"))) static void name##_avx2 parameters                                              \
-    {                                                                                                               \
-        name##_loops arguments;                                                                                     \
-    }                                                                                                               \
-    static void name parameters                                                                                     \
-    {                                                                                                               \
-        if (__builtin_cpu_supports("avx512f"))                                                                      \
-            name##_avx512 arguments;                                                                                \
-        else if (__builtin_cpu_supports("avx2"))                                                                    \
-            name##_avx2 arguments;                                                                                  \
-        else                                                                                                        \
-            name##_loops arguments;                                                                                 \
-    }
-#else
-#define FFT_WIDTHS(name, parameters, arguments)                                                                     \
-    static void name parameters                                                                                     \
-    {                                                                                                               \
-        name##_loops arguments;                                                                                     \
-    }
-#endif
 
 typedef struct fft_pass {
     int64_t radix, rest; /* rest: length of the line / product of the factors so far, this one included */

@@ -24,7 +24,7 @@
     } while (0)
 
 #define PASS_OF(number)                                                                                             \
-    FFT_INLINE void number##_2(const fft_pass *pass, int64_t s, int64_t p, int64_t q, fft_planes x, fft_planes y)   \
+    TS_INLINE void number##_2(const fft_pass *pass, int64_t s, int64_t p, int64_t q, fft_planes x, fft_planes y)    \
     {                                                                                                               \
         PASS_PLANES;                                                                                                \
         const double *w = pass->twiddle + 2 * p;                                                                    \
@@ -34,7 +34,7 @@
         PASS_PUT(number, to, a_r + b_r, a_i + b_i);                                                                 \
         PASS_TURN(number, to + s, a_r - b_r, a_i - b_i, w);                                                         \
     }                                                                                                               \
-    FFT_INLINE void number##_3(const fft_pass *pass, int64_t s, int64_t p, int64_t q, fft_planes x, fft_planes y)   \
+    TS_INLINE void number##_3(const fft_pass *pass, int64_t s, int64_t p, int64_t q, fft_planes x, fft_planes y)    \
     {                                                                                                               \
         PASS_PLANES;                                                                                                \
         const double sine = 0.86602540378443864676; /* of a third of a turn */                                      \
@@ -50,7 +50,7 @@
         PASS_TURN(number, to + s, mid_r + off_r, mid_i + off_i, w);                                                 \
         PASS_TURN(number, to + 2 * s, mid_r - off_r, mid_i - off_i, w + 2);                                         \
     }                                                                                                               \
-    FFT_INLINE void number##_4(const fft_pass *pass, int64_t s, int64_t p, int64_t q, fft_planes x, fft_planes y)   \
+    TS_INLINE void number##_4(const fft_pass *pass, int64_t s, int64_t p, int64_t q, fft_planes x, fft_planes y)    \
     {                                                                                                               \
         PASS_PLANES;                                                                                                \
         const double *w = pass->twiddle + 6 * p;                                                                    \
@@ -66,7 +66,7 @@
         PASS_TURN(number, to + 2 * s, ac_r - bd_r, ac_i - bd_i, w + 2);                                             \
         PASS_TURN(number, to + 3 * s, a_c_r - b_d_i, a_c_i + b_d_r, w + 4);                                         \
     }                                                                                                               \
-    FFT_INLINE void number##_5(const fft_pass *pass, int64_t s, int64_t p, int64_t q, fft_planes x, fft_planes y)   \
+    TS_INLINE void number##_5(const fft_pass *pass, int64_t s, int64_t p, int64_t q, fft_planes x, fft_planes y)    \
     {                                                                                                               \
         PASS_PLANES;                                                                                                \
         const double c1 = 0.30901699437494742410, c2 = -0.80901699437494742410; /* of one and two fifths of a turn */\
@@ -91,7 +91,7 @@
         PASS_TURN(number, to + 4 * s, u_r - f_r, u_i - f_i, w + 6);                                                 \
     }                                                                                                               \
     /* Any odd radix: elements k and r - k together, since their roots are conjugates. */                           \
-    FFT_INLINE void number##_odd(const fft_pass *pass, int64_t s, int64_t p, int64_t q, fft_planes x, fft_planes y) \
+    TS_INLINE void number##_odd(const fft_pass *pass, int64_t s, int64_t p, int64_t q, fft_planes x, fft_planes y)  \
     {                                                                                                               \
         enum { HALF = FFT_PRIME / 2 + 1 };                                                                          \
         PASS_PLANES;                                                                                                \
@@ -132,7 +132,7 @@ PASS_OF(fft_vector)
     }                                                                            \
     break
 
-FFT_INLINE void passes_loops(const fft_pass *pass, int64_t step, fft_planes x, fft_planes y)
+TS_INLINE void passes_loops(const fft_pass *pass, int64_t step, fft_planes x, fft_planes y)
 {
     switch (pass->radix) {
     case 2:
@@ -147,7 +147,7 @@ FFT_INLINE void passes_loops(const fft_pass *pass, int64_t step, fft_planes x, f
         PASS_ALL(odd);
     }
 }
-FFT_WIDTHS(passes, (const fft_pass *pass, int64_t step, fft_planes x, fft_planes y), (pass, step, x, y))
+TS_WIDTHS(passes, (const fft_pass *pass, int64_t step, fft_planes x, fft_planes y), (pass, step, x, y))
 
 void ts__fft_pass(const fft_pass *pass, int64_t step, fft_planes x, fft_planes y)
 {

@@ -99,7 +99,7 @@ static void run_zero(fft_planes x, int64_t from, int64_t to)
 }
 
 /* n pairs side by side, to two planes. */
-FFT_INLINE void run_split_loops(const double *from, double *re, double *im, int64_t n)
+TS_INLINE void run_split_loops(const double *from, double *re, double *im, int64_t n)
 {
     int64_t k = 0;
     for (; k + FFT_LANES <= n; k += FFT_LANES) {
@@ -110,10 +110,10 @@ FFT_INLINE void run_split_loops(const double *from, double *re, double *im, int6
     for (; k < n; k++)
         re[k] = from[2 * k], im[k] = from[2 * k + 1];
 }
-FFT_WIDTHS(run_split, (const double *from, double *re, double *im, int64_t n), (from, re, im, n))
+TS_WIDTHS(run_split, (const double *from, double *re, double *im, int64_t n), (from, re, im, n))
 
 /* The other way round, times a factor. */
-FFT_INLINE void run_join_loops(const double *re, const double *im, double factor, double *to, int64_t n)
+TS_INLINE void run_join_loops(const double *re, const double *im, double factor, double *to, int64_t n)
 {
     int64_t k = 0;
     for (; k + FFT_LANES <= n; k += FFT_LANES) {
@@ -124,7 +124,7 @@ FFT_INLINE void run_join_loops(const double *re, const double *im, double factor
     for (; k < n; k++)
         to[2 * k] = re[k] * factor, to[2 * k + 1] = im[k] * factor;
 }
-FFT_WIDTHS(run_join, (const double *re, const double *im, double factor, double *to, int64_t n),
+TS_WIDTHS(run_join, (const double *re, const double *im, double factor, double *to, int64_t n),
            (re, im, factor, to, n))
 
 /* Whether so many doubles make an element and lie side by side: along a line of its own, or from line to line. */

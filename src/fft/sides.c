@@ -67,7 +67,7 @@ void ts__fft_sides_destroy(ts_fft *plan)
 /* ---- runs -------------------------------------------------------------------------------------------- */
 
 /* FFT_SIDE columns from column on, turned, to x; fewer where the matrix ends. */
-FFT_INLINE void sides_turn_loops(const ts_fft *plan, int64_t column, int64_t lanes, fft_planes z, fft_planes x)
+TS_INLINE void sides_turn_loops(const ts_fft *plan, int64_t column, int64_t lanes, fft_planes z, fft_planes x)
 {
     int64_t rows = plan->sides.columns->length, width = plan->sides.rows->length;
     const double *far = plan->sides.far + column / FFT_SIDE * rows * 2, *near = plan->sides.near;
@@ -90,10 +90,10 @@ FFT_INLINE void sides_turn_loops(const ts_fft *plan, int64_t column, int64_t lan
         }
     }
 }
-FFT_WIDTHS(sides_turn, (const ts_fft *plan, int64_t column, int64_t lanes, fft_planes z, fft_planes x),
+TS_WIDTHS(sides_turn, (const ts_fft *plan, int64_t column, int64_t lanes, fft_planes z, fft_planes x),
            (plan, column, lanes, z, x))
 
-FFT_INLINE void sides_copy_loops(const double *from, int64_t from_step, double *to, int64_t to_step, int64_t n,
+TS_INLINE void sides_copy_loops(const double *from, int64_t from_step, double *to, int64_t to_step, int64_t n,
                                  int64_t lanes)
 {
     for (int64_t k = 0; k < n; k++, from += from_step, to += to_step) {
@@ -104,11 +104,11 @@ FFT_INLINE void sides_copy_loops(const double *from, int64_t from_step, double *
             to[l] = from[l];
     }
 }
-FFT_WIDTHS(sides_copy, (const double *from, int64_t from_step, double *to, int64_t to_step, int64_t n, int64_t lanes),
+TS_WIDTHS(sides_copy, (const double *from, int64_t from_step, double *to, int64_t to_step, int64_t n, int64_t lanes),
            (from, from_step, to, to_step, n, lanes))
 
 /* Rows of n elements, which become columns. */
-FFT_INLINE void sides_flip_loops(const double *from, double *to, int64_t n, int64_t lanes)
+TS_INLINE void sides_flip_loops(const double *from, double *to, int64_t n, int64_t lanes)
 {
     for (int64_t k = 0; k < n; k++) {
         int64_t l = 0;
@@ -122,7 +122,7 @@ FFT_INLINE void sides_flip_loops(const double *from, double *to, int64_t n, int6
             to[k * lanes + l] = at[l * n];
     }
 }
-FFT_WIDTHS(sides_flip, (const double *from, double *to, int64_t n, int64_t lanes), (from, to, n, lanes))
+TS_WIDTHS(sides_flip, (const double *from, double *to, int64_t n, int64_t lanes), (from, to, n, lanes))
 
 void ts__fft_matrix(const ts_fft *plan, fft_planes x, fft_planes y)
 {

@@ -16,6 +16,7 @@
  * More elements than order_most() are left to tessera.compute.
  */
 #include "base/sort.h"
+#include "base/widths.h"
 #include "numeric/order.h"
 
 enum {
@@ -87,34 +88,50 @@ static order_item *order_sort(order_item *items, order_item *other, int64_t n)
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
-/* Keys of a row, the least and the greatest; false: they are in order as they are. */
-static inline __attribute__((always_inline)) bool order_keys_of(const order_row *row, ts_dtype dtype, uint64_t flip,
-                                                                uint64_t *words, uint64_t ends[2])
+enum { ORDER_BLOCK = 512 }; /* keys that are looked at while they are in the first cache */
+
+/* The least and the greatest key of a row; falls: one is below the one before it. */
+typedef struct order_ends {
+    uint64_t least, most, falls;
+} order_ends;
+
+TS_INLINE void order_keys_of(const order_row *row, ts_dtype dtype, int64_t step, uint64_t *words, order_ends *ends)
 {
-    uint64_t before = 0, least = UINT64_MAX, most = 0, falls = 0;
-    for (int64_t i = 0; i < row->n; i++) {
-        uint64_t key = order_key(row->from + i * row->step, dtype) ^ flip;
-        falls |= key < before;
-        least = TS_MIN(least, key);
-        most = TS_MAX(most, key);
-        words[i] = before = key;
+    uint64_t flip = row->descending ? UINT64_MAX : 0, least = UINT64_MAX, most = 0, falls = 0;
+    for (int64_t begin = 0; begin < row->n; begin += ORDER_BLOCK) {
+        const char *from = row->from + begin * step;
+        uint64_t *to = words + begin;
+        int64_t n = TS_MIN(row->n - begin, ORDER_BLOCK);
+        for (int64_t i = 0; i < n; i++)
+            to[i] = order_key(from + i * step, dtype) ^ flip;
+        for (int64_t i = 0; i < n; i++) {
+            least = TS_MIN(least, to[i]);
+            most = TS_MAX(most, to[i]);
+        }
+        for (int64_t i = begin ? 0 : 1; i < n; i++)
+            falls |= to[i] < to[i - 1];
     }
-    ends[0] = least;
-    ends[1] = most;
-    return falls;
+    *ends = (order_ends){least, most, falls};
 }
 
-static bool order_keys(const order_row *row, uint64_t *words, uint64_t ends[2])
+TS_INLINE void order_keys_loops(const order_row *row, uint64_t *words, order_ends *ends)
 {
-    uint64_t flip = row->descending ? UINT64_MAX : 0;
     switch (row->dtype) {
-#define ORDER_CASE(dtype) case TS_DTYPE_##dtype: return order_keys_of(row, TS_DTYPE_##dtype, flip, words, ends);
-        ORDER_CASE(int8) ORDER_CASE(uint8) ORDER_CASE(int16) ORDER_CASE(uint16) ORDER_CASE(int32) ORDER_CASE(uint32)
-        ORDER_CASE(int64) ORDER_CASE(uint64) ORDER_CASE(float16) ORDER_CASE(float32) ORDER_CASE(float64)
+#define ORDER_CASE(dtype, bytes)                                                  \
+    case TS_DTYPE_##dtype:                                                        \
+        if (row->step == (bytes))                                                 \
+            order_keys_of(row, TS_DTYPE_##dtype, bytes, words, ends);             \
+        else                                                                      \
+            order_keys_of(row, TS_DTYPE_##dtype, row->step, words, ends);         \
+        break;
+        ORDER_CASE(int8, 1) ORDER_CASE(uint8, 1) ORDER_CASE(int16, 2) ORDER_CASE(uint16, 2) ORDER_CASE(int32, 4)
+        ORDER_CASE(uint32, 4) ORDER_CASE(int64, 8) ORDER_CASE(uint64, 8) ORDER_CASE(float16, 2)
+        ORDER_CASE(float32, 4) ORDER_CASE(float64, 8)
 #undef ORDER_CASE
-    default: return order_keys_of(row, row->dtype, flip, words, ends);
+    default: order_keys_of(row, row->dtype, row->step, words, ends);
     }
 }
+TS_WIDTHS(order_keys, (const order_row *row, uint64_t *words, order_ends *ends), (row, words, ends))
 
 static int order_bits(uint64_t x)
 {
@@ -237,24 +254,43 @@ static void order_write(const order_row *row, const uint64_t *words)
 }
 
 /* Words from keys: what they are above the least one, its leading 32 bits, and the place. */
-static void order_to_words(uint64_t *words, int64_t n, uint64_t least, int cut, uint64_t flip)
+TS_INLINE void order_to_words_loops(uint64_t *words, int64_t n, uint64_t least, int cut, uint64_t flip)
 {
     for (int64_t i = 0; i < n; i++)
         words[i] = ((words[i] - least) >> cut << 32 | (uint64_t)i) ^ flip;
 }
+TS_WIDTHS(order_to_words, (uint64_t *words, int64_t n, uint64_t least, int cut, uint64_t flip),
+          (words, n, least, cut, flip))
+
+TS_INLINE void order_has_loops(const uint64_t *words, int64_t n, uint64_t bits, uint64_t *has)
+{
+    uint64_t found = 0;
+    for (int64_t i = 0; i < n; i++)
+        found |= words[i] >> 32 == bits;
+    *has = found;
+}
+TS_WIDTHS(order_has, (const uint64_t *words, int64_t n, uint64_t bits, uint64_t *has), (words, n, bits, has))
 
 /* Words of which the kth one's leading bits are in place: those that are alike in these become a run, in the order of
  * their whole keys. */
 static void order_kth(const order_row *row, uint64_t *words, void *items)
 {
     int64_t begin = row->kth, end = row->kth + 1;
-    uint64_t bits = words[begin] >> 32, word;
-    for (int64_t i = begin; i-- > 0;)
-        if (words[i] >> 32 == bits)
-            word = words[i], words[i] = words[--begin], words[begin] = word;
-    for (int64_t i = end; i < row->n; i++)
-        if (words[i] >> 32 == bits)
-            word = words[i], words[i] = words[end], words[end++] = word;
+    uint64_t bits = words[begin] >> 32, has, word;
+    for (int64_t last = begin, first; last > 0; last = first) {
+        first = TS_MAX(last - ORDER_BLOCK, 0);
+        order_has(words + first, last - first, bits, &has);
+        for (int64_t i = last; has && i-- > first;)
+            if (words[i] >> 32 == bits)
+                word = words[i], words[i] = words[--begin], words[begin] = word;
+    }
+    for (int64_t first = end; first < row->n; first += ORDER_BLOCK) {
+        int64_t last = TS_MIN(first + ORDER_BLOCK, row->n);
+        order_has(words + first, last - first, bits, &has);
+        for (int64_t i = first; has && i < last; i++)
+            if (words[i] >> 32 == bits)
+                word = words[i], words[i] = words[end], words[end++] = word;
+    }
     order_row run = *row;
     run.n = end - begin;
     ts__order_runs(&run, words + begin, items);
@@ -263,17 +299,18 @@ static void order_kth(const order_row *row, uint64_t *words, void *items)
 void ts__order_one(const order_row *row)
 {
     int64_t n = row->n;
-    uint64_t ends[2], *words = (uint64_t *)(void *)row->scratch, *spare = words + n;
+    order_ends ends;
+    uint64_t *words = (uint64_t *)(void *)row->scratch, *spare = words + n;
     order_item *items = (order_item *)(spare + n);
     if (!row->places && ts__order_values(row))
         return;
-    bool falls = order_keys(row, words, ends);
-    int cut = TS_MAX(order_bits(ends[1] - ends[0]) - 32, 0);
-    if (!falls) {
+    order_keys(row, words, &ends);
+    int cut = TS_MAX(order_bits(ends.most - ends.least) - 32, 0);
+    if (!ends.falls) {
         for (int64_t i = 0; i < n; i++)
             words[i] = (uint64_t)i;
     } else if (ts__sort_is_there()) {
-        order_to_words(words, n, ends[0], cut, (uint64_t)1 << 63); /* which are compared with their signs */
+        order_to_words(words, n, ends.least, cut, (uint64_t)1 << 63); /* which are compared with their signs */
         ts__sort(SORT_INT_64, words, n, row->kth);
         if (cut && row->kth >= 0)
             order_kth(row, words, items);
@@ -286,9 +323,9 @@ void ts__order_one(const order_row *row)
         for (int64_t i = 0; i < n; i++)
             words[i] = (uint64_t)sorted[i].place;
     } else {
-        order_digits d = order_digits_of(n, ends[1] - ends[0]);
+        order_digits d = order_digits_of(n, ends.most - ends.least);
         int left = d.width - d.bits;
-        order_to_words(words, n, ends[0], cut, 0);
+        order_to_words(words, n, ends.least, cut, 0);
         words = order_by_digits(words, spare, n, d);
         if (left)
             order_words(words, n, 32 + left, items);

@@ -12,6 +12,7 @@
  * More elements than ts_nd_order() takes are left to who asks. Whether integers are among others is looked up in such a
  * table of these.
  */
+#include "base/widths.h"
 #include "numeric/order.h"
 #include <math.h>
 
@@ -66,7 +67,6 @@ static ts_status unique_room(unique_of *u, uint32_t wants, int64_t n, unique_mad
 
 /* ---- tables ---------------------------------------------------------------------------------------- */
 
-#define UNIQUE_INLINE static inline __attribute__((always_inline))
 /* A call with each dtype of integers as a constant. */
 #define UNIQUE_SWITCH(dtype, call)                       \
     switch (dtype) {                                     \
@@ -81,7 +81,7 @@ static ts_status unique_room(unique_of *u, uint32_t wants, int64_t n, unique_mad
     default: call(TS_DTYPE_bool_); break;                \
     }
 
-UNIQUE_INLINE void unique_ends_of(const unique_of *u, ts_dtype dtype, uint64_t ends[2])
+TS_INLINE void unique_ends_of(const unique_of *u, ts_dtype dtype, uint64_t ends[2])
 {
     uint64_t least = UINT64_MAX, most = 0;
     for (int64_t i = 0; i < u->n; i++) {
@@ -104,7 +104,7 @@ static bool unique_ends(const unique_of *u, uint64_t ends[2])
     return ends[1] - ends[0] < (uint64_t)TS_MAX(u->n, UNIQUE_TABLE);
 }
 
-UNIQUE_INLINE void unique_count_of(const unique_of *u, ts_dtype dtype, const uint64_t ends[2], int64_t *table)
+TS_INLINE void unique_count_of(const unique_of *u, ts_dtype dtype, const uint64_t ends[2], int64_t *table)
 {
     for (int64_t i = 0; i < u->n; i++) {
         uint64_t at = order_key(u->from + i * u->step, dtype) - ends[0];
@@ -114,7 +114,7 @@ UNIQUE_INLINE void unique_count_of(const unique_of *u, ts_dtype dtype, const uin
 }
 
 /* Last to first, so that the first place stays. */
-UNIQUE_INLINE void unique_places_of(const unique_of *u, ts_dtype dtype, const uint64_t ends[2], const int64_t *table)
+TS_INLINE void unique_places_of(const unique_of *u, ts_dtype dtype, const uint64_t ends[2], const int64_t *table)
 {
     for (int64_t i = u->n; i-- > 0;) {
         uint64_t at = order_key(u->from + i * u->step, dtype) - ends[0];
@@ -175,29 +175,33 @@ static ts_status unique_by_table(unique_of *u, uint32_t wants, const uint64_t en
 
 /* ---- sorted ---------------------------------------------------------------------------------------- */
 
-/* How many runs of equal elements sorted ones have, and where they begin or, of each, its element (the other is NULL).
- * NaN, which stands last, equals nothing, or with `nan` NaN. */
+/* How many runs of equal elements sorted ones have, and where they begin or, of each, its first element (the other is
+ * NULL), which is written last. NaN, which stands last, equals nothing, or with `nan` NaN. */
 #define UNIQUE_RUNS(name, type, key, is_nan)                                                                        \
-    static int64_t unique_count_##name(const type *x, int64_t n, bool nan)                                          \
+    TS_INLINE bool unique_begins_##name(const type *x, bool nan)                                                \
     {                                                                                                               \
-        int64_t runs = 1;                                                                                           \
-        for (int64_t i = 1; i < n; i++)                                                                             \
-            runs += (key(x[i]) != key(x[i - 1])) & !(nan & is_nan(x[i - 1]));                                       \
-        return runs;                                                                                                \
+        return (key(x[0]) != key(x[-1])) & !(nan & is_nan(x[-1]));                                                  \
     }                                                                                                               \
-    static void unique_runs_##name(const type *x, int64_t n, bool nan, type *values, int64_t *begins)               \
+    TS_INLINE void unique_count_##name##_loops(const type *x, int64_t n, bool nan, int64_t *runs)               \
     {                                                                                                               \
-        int64_t run = 0, begins_at = 0;                                                                             \
-        for (int64_t i = 1; i <= n; i++) {                                                                          \
-            if (values)                                                                                             \
-                values[run] = x[begins_at];                                                                         \
-            if (begins)                                                                                             \
-                begins[run] = begins_at;                                                                            \
-            if (i < n && (key(x[i]) != key(x[i - 1])) & !(nan & is_nan(x[i - 1]))) {                                \
-                run++;                                                                                              \
-                begins_at = i;                                                                                      \
-            }                                                                                                       \
-        }                                                                                                           \
+        int64_t begins = 1;                                                                                         \
+        for (int64_t i = 1; i < n; i++)                                                                             \
+            begins += unique_begins_##name(x + i, nan);                                                             \
+        *runs = begins;                                                                                             \
+    }                                                                                                               \
+    TS_WIDTHS(unique_count_##name, (const type *x, int64_t n, bool nan, int64_t *runs), (x, n, nan, runs))          \
+    static void unique_runs_##name(const type *x, int64_t n, int64_t runs, bool nan, type *values, int64_t *begins) \
+    {                                                                                                               \
+        int64_t run = runs - 1;                                                                                     \
+        for (int64_t i = n - 1; i > 0 && values; run -= unique_begins_##name(x + i, nan), i--)                      \
+            values[run] = x[i];                                                                                     \
+        run = runs - 1;                                                                                             \
+        for (int64_t i = n - 1; i > 0 && begins; run -= unique_begins_##name(x + i, nan), i--)                      \
+            begins[run] = i;                                                                                        \
+        if (values)                                                                                                 \
+            values[0] = x[0];                                                                                       \
+        if (begins)                                                                                                 \
+            begins[0] = 0;                                                                                          \
     }
 #define UNIQUE_AS_IT_IS(x) (x)
 #define UNIQUE_NEVER(x) ((void)(x), false)
@@ -243,7 +247,7 @@ UNIQUE_RUNS(bfloat16, uint16_t, UNIQUE_BFLOAT16, UNIQUE_BFLOAT16_NAN)
 static int64_t unique_count(const unique_of *u, const void *sorted)
 {
     int64_t runs = 0;
-#define UNIQUE_COUNT_RUNS(name, type) runs = unique_count_##name((const type *)sorted, u->n, u->equal_nan)
+#define UNIQUE_COUNT_RUNS(name, type) unique_count_##name((const type *)sorted, u->n, u->equal_nan, &runs)
     UNIQUE_EACH(u, UNIQUE_COUNT_RUNS)
     return runs;
 }
@@ -251,7 +255,7 @@ static int64_t unique_count(const unique_of *u, const void *sorted)
 static void unique_runs(const unique_of *u, const void *sorted, void *values, int64_t *begins)
 {
 #define UNIQUE_FIND_RUNS(name, type) \
-    unique_runs_##name((const type *)sorted, u->n, u->equal_nan, (type *)values, begins)
+    unique_runs_##name((const type *)sorted, u->n, u->n_different, u->equal_nan, (type *)values, begins)
     UNIQUE_EACH(u, UNIQUE_FIND_RUNS)
 }
 
@@ -325,7 +329,7 @@ ts_status ts_nd_unique(ts_nd *a, uint32_t wants, bool equal_nan, ts_nd *results[
 
 /* ---- among others ---------------------------------------------------------------------------------- */
 
-UNIQUE_INLINE void unique_mark_of(const unique_of *u, ts_dtype dtype, const uint64_t ends[2], uint8_t *table)
+TS_INLINE void unique_mark_of(const unique_of *u, ts_dtype dtype, const uint64_t ends[2], uint8_t *table)
 {
     for (int64_t i = 0; i < u->n; i++) {
         uint64_t at = order_key(u->from + i * u->step, dtype) - ends[0];
@@ -335,7 +339,7 @@ UNIQUE_INLINE void unique_mark_of(const unique_of *u, ts_dtype dtype, const uint
 }
 
 /* Elements that lie without gaps. */
-UNIQUE_INLINE void unique_look_of(const char *x, int64_t n, ts_dtype dtype, const uint64_t ends[2],
+TS_INLINE void unique_look_of(const char *x, int64_t n, ts_dtype dtype, const uint64_t ends[2],
                                   const uint8_t *table, uint8_t *found)
 {
     size_t item = ts_dtype_bytes(dtype);

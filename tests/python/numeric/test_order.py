@@ -234,3 +234,21 @@ def test_threads_that_sort_and_compute_give_what_one_gives():
     for thread in threads:
         thread.join()
     assert found == [wanted] * 32
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u8", "i2", "?"])
+@pytest.mark.parametrize("values", [3, 10**9])
+def test_places_of_one_element_in_order_divide_the_others(dtype, values):
+    rng = np.random.default_rng(values)
+    for n in (1, 2, 511, 512, 513, 3000):
+        x = rng.integers(0, values, n).astype(dtype)
+        if dtype[0] == "f":
+            x = (x + rng.integers(0, 2, n) * x.dtype.type(1e-7)) * rng.choice([1, -1, np.nan, 0], n, p=[0.5, 0.4, 0.05, 0.05])
+            x = x.astype(dtype)
+        for y in (x, x[::-2]):
+            for k in {0, y.size // 2, y.size - 1}:
+                found = np.asarray(tn.argpartition(tn.array(y), k))
+                assert sorted(found) == [*range(y.size)]
+                ordered = np.sort(y)
+                np.testing.assert_array_equal(y[found[k]], ordered[k])
+                np.testing.assert_array_equal(np.sort(y[found[:k]]), ordered[:k])

@@ -88,3 +88,19 @@ def test_what_finds_different_elements_on_other_devices(dtype, n):
         for one, other in zip(found, numpy.unique(x, True, True, True, equal_nan=equal_nan), strict=True):
             assert one.dtype == other.dtype
             numpy.testing.assert_array_equal(np.asnumpy(one), other)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "u2"])
+@pytest.mark.parametrize("n", [1, 2, 65, 5000, 20000])
+def test_runs_of_equal_elements_give_their_first(dtype, n):
+    rng = numpy.random.default_rng(n)
+    x = (rng.integers(-40, 40, n) * 10**4).astype(dtype) if dtype != "f2" else rng.integers(-40, 40, n).astype(dtype)
+    if dtype[0] == "f":
+        x[rng.random(n) < 0.1] = numpy.nan
+        x[x == 0] *= -1
+    wanted = numpy.unique(x, True, True, True)
+    for found, want in zip(np.unique(np.array(x), True, True, True), wanted, strict=True):
+        numpy.testing.assert_array_equal(numpy.asarray(found), want)
+    numpy.testing.assert_array_equal(numpy.asarray(np.unique(np.array(x))), wanted[0])
+    counts = np.unique(np.array(x), return_counts=True, equal_nan=False)[1]
+    numpy.testing.assert_array_equal(numpy.asarray(counts), numpy.unique(x, return_counts=True, equal_nan=False)[1])
