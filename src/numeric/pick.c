@@ -22,6 +22,18 @@ typedef struct pick_of {
     int64_t extent[PICK_INDICES], step[PICK_INDICES];
 } pick_of;
 
+/* Whether all of n places lie in -extent .. extent - 1: the signs of sums tell of those below and above, without a
+ * branch. */
+static bool pick_are_places(const int64_t *places, int64_t n, int64_t extent)
+{
+    uint64_t below = (uint64_t)extent, odd = 0;
+    for (int64_t k = 0; k < n; k++) {
+        uint64_t place = (uint64_t)places[k];
+        odd |= (place >> 63 ? place + below : below - 1 - place);
+    }
+    return !(odd >> 63);
+}
+
 /* The places of one index; *fits false: it is no int64 array of the first one's shape that lies apart without gaps. */
 static ts_status pick_index(const ts_nd *a, const ts_nd_pick *pick, uint32_t i, pick_of *p, bool *fits, ts_error *err)
 {
@@ -36,8 +48,7 @@ static ts_status pick_index(const ts_nd *a, const ts_nd_pick *pick, uint32_t i, 
     p->places[i] = data;
     p->extent[i] = pick->part.shape[pick->axes[i]];
     p->step[i] = pick->part.strides[pick->axes[i]];
-    for (int64_t k = 0; k < index->count; k++)
-        *fits = *fits && p->places[i][k] >= -p->extent[i] && p->places[i][k] < p->extent[i];
+    *fits = pick_are_places(p->places[i], index->count, p->extent[i]);
     return TS_OK;
 }
 

@@ -213,16 +213,19 @@ static uint64_t walk_distance(int64_t x)
         if (!x_step && !step)                                                                                       \
             *(type *)out = a;                                                                                       \
     }
-#define WALK_AT(name, type, expression)                                                                             \
+#define WALK_AT_UNLESS(name, type, stays, expression)                                                               \
     static void walk_##name##_at(const nd_walk_places *p, char *to, const char *y, int64_t y_step)                  \
     {                                                                                                               \
-        for (int64_t i = 0; i < p->n; i++, y += y_step) {                                                           \
-            int64_t place = p->places[i];                                                                           \
-            type *at = (type *)(to + (place < 0 ? place + p->extent : place) * p->step);                            \
+        const int64_t *places = p->places, n = p->n, extent = p->extent, step = p->step; /* stores change none */   \
+        for (int64_t i = 0; i < n; i++, y += y_step) {                                                              \
+            int64_t place = places[i] + (places[i] >> 63 & extent);                                                 \
+            type *at = (type *)(to + place * step);                                                                 \
             type a = *at, b = *(const type *)y;                                                                     \
-            *at = expression;                                                                                       \
+            if (!(stays))                                                                                           \
+                *at = expression;                                                                                   \
         }                                                                                                           \
     }
+#define WALK_AT(name, type, expression) WALK_AT_UNLESS(name, type, false, expression)
 #define WALK_LOOP(name, type, expression)                                                                           \
     WALK_FOLD(walk_fold_##name, type, expression)                                                                   \
     WALK_LOOP_BY(name, type, expression, walk_fold_##name)
@@ -279,8 +282,8 @@ WALK_WORDS(64)
     WALK_LOOPS(divide_##type, type, a / b)                                                                          \
     WALK_LOOP(maximum_##type, type, type##_maximum(a, b))                                                           \
     WALK_LOOP(minimum_##type, type, type##_minimum(a, b))                                                           \
-    WALK_AT(maximum_##type, type, (type)walk_told(type##_maximum(a, b)))                                            \
-    WALK_AT(minimum_##type, type, (type)walk_told(type##_minimum(a, b)))                                            \
+    WALK_AT_UNLESS(maximum_##type, type, a >= b && b != 0, (type)walk_told(type##_maximum(a, b)))                   \
+    WALK_AT_UNLESS(minimum_##type, type, a <= b && b != 0, (type)walk_told(type##_minimum(a, b)))                   \
     WALK_LOOPS(each_fmax_##type, type, type##_fmax(a, b))                                                           \
     WALK_LOOPS(each_fmin_##type, type, type##_fmin(a, b))                                                           \
     WALK_LOOPS(logaddexp_##type, type, (type)walk_logaddexp_of(a, b))                                               \

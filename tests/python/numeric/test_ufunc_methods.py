@@ -305,3 +305,33 @@ def test_nan_is_looked_for_where_it_is_told_of():
         with tn.errstate(invalid=action):
             found[action] = [_ufunc_methods._looks_for_nan(x) for x in (a, OnGpu)]
     assert found == {"ignore": [False, False], "warn": [True, False], "raise": [True, True], "print": [True, True]}
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+def test_extremes_at_places_know_zeros_and_nan(name, dtype):
+    rng = np.random.default_rng(7)
+    odd = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0], dtype)
+    to, values, at = rng.choice(odd, 40), rng.choice(odd, 900), rng.integers(-40, 40, 900)
+    ours, theirs = tn.array(to), to.copy()
+    with np.errstate(invalid="ignore"), tn.errstate(invalid="ignore"):
+        getattr(tn, name).at(ours, tn.array(at), tn.array(values))
+    for k, value in zip(at, values):  # NumPy keeps either zero
+        theirs[k] = np.asarray(getattr(tn, name)(tn.array(theirs[k]), tn.array(value)))
+    np.testing.assert_array_equal(np.asarray(ours), theirs)
+    np.testing.assert_array_equal(np.signbit(np.asarray(ours))[theirs == 0], np.signbit(theirs)[theirs == 0])
+
+
+@pytest.mark.parametrize("places", [[3], [-4], [0, 1, -5], [2**62], [-(2**63)], [1] * 70 + [4]])
+def test_places_out_of_range_are_told_as_numpys(places):
+    x = np.zeros(4)
+    if -5 in places or max(places) > 3 or min(places) < -4:
+        with pytest.raises(IndexError):
+            np.add.at(x, np.array(places), 1.0)
+        with pytest.raises(IndexError):
+            tn.add.at(tn.array(x), tn.array(places), 1.0)
+        return
+    a = tn.array(x)
+    tn.add.at(a, tn.array(places), 1.0)
+    np.add.at(x, np.array(places), 1.0)
+    np.testing.assert_array_equal(np.asarray(a), x)
