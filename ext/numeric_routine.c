@@ -428,6 +428,16 @@ static PyObject *routine_ravel(core_state *state, PyObject *array)
     return made;
 }
 
+/* numeric_reshape(array, shape): None where Python's half does it. */
+static PyObject *routine_reshape_python(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    core_state *state = PyModule_GetState(module);
+    if (n != 2)
+        return PyErr_Format(PyExc_TypeError, "numeric_reshape takes an array and a shape, found %zd arguments", n);
+    PyObject *made = numeric_is_array(state, args[0]) ? routine_reshape(state, args, n) : NULL;
+    return made || PyErr_Occurred() ? made : Py_NewRef(Py_None);
+}
+
 /* a.flatten() */
 static PyObject *routine_flatten(core_state *state, PyObject *array)
 {
@@ -895,6 +905,8 @@ PyObject *numeric_ufunc_of_numpy(PyObject *self, PyObject *const *args, Py_ssize
 static PyMethodDef routine_functions[] = {
     {"numeric_join", routine_join, METH_VARARGS,
      "numeric_join(arrays, axis, /)\n--\n\nThey behind each other, or None."},
+    {"numeric_reshape", (PyCFunction)(void (*)(void))routine_reshape_python, METH_FASTCALL,
+     "numeric_reshape(array, shape, /)\n--\n\nA view of an array that lies row-major, or None."},
     {NULL, NULL, 0, NULL},
 };
 

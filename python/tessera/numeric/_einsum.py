@@ -314,6 +314,17 @@ def _trace(text: Any, a: Any) -> Any:
     return a.diagonal().sum() if is_kept and a.shape[0] == a.shape[1] else None
 
 
+def _turned(text: Any, a: Any) -> Any:
+    """A view with the axes in another order; None: it is another call."""
+    rank = a.ndim if type(a) is ndarray else 0
+    if type(text) is not str or not rank or len(text) != 2 * rank + 2 or text[rank : rank + 2] != "->":
+        return None
+    labels, result = text[:rank], text[rank + 2 :]
+    if not labels.isalpha() or not labels.isascii() or len({*labels}) != rank or {*labels} != {*result}:
+        return None
+    return a.transpose([labels.index(label) for label in result])
+
+
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
     """Products of operands, summed over the subscripts that the result does not have: ``einsum("ij,jk->ik", a, b)``.
 
@@ -321,6 +332,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     """
     if len(operands) == 2 and out is None and not kwargs:
         made = _trace(*operands)
+        made = _turned(*operands) if made is None else made
         if made is not None:
             return made
     if len(operands) == 3 and out is None and optimize is False and not kwargs:

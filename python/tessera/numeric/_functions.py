@@ -632,6 +632,10 @@ def _new_shape(a: ndarray, shape: Any) -> tuple[int, ...]:
 
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: Any = None) -> ndarray:
     """The same elements in another shape: a view where that is possible."""
+    if order == "C" and copy is None:
+        made = _core.numeric_reshape(a, shape)
+        if made is not None:
+            return made
     if isinstance(copy, str):
         raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
     a = asarray(a)
@@ -650,6 +654,10 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: Any = None) -> nda
 
 def ravel(a: Any, order: str = "C") -> ndarray:
     """The elements along one axis: a view where they lie so."""
+    if order == "C":
+        made = _core.numeric_reshape(a, -1)
+        if made is not None:
+            return made
     a = asarray(a)
     order = check_order(order)
     if order == "K":

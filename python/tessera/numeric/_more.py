@@ -191,6 +191,9 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
     return made
 
 
+_FEW_TIMES = 8  # copies that are joined sooner than repeated
+
+
 def resize(a: Any, new_shape: Any) -> ndarray:
     """The elements in another shape, repeated or cut."""
     new_shape = (new_shape,) if isinstance(new_shape, (int, numpy.integer)) else new_shape
@@ -200,7 +203,39 @@ def resize(a: Any, new_shape: Any) -> ndarray:
     a, n = f.ravel(a), math.prod(new_shape)
     if not n or not a.size:
         return f.zeros(new_shape, a.dtype)
-    return f.reshape(tile(a, -(-n // a.size))[:n], new_shape)
+    times = -(-n // a.size)
+    whole = concatenate((a,) * times) if times <= _FEW_TIMES else tile(a, times)
+    return f.reshape(whole[:n], new_shape)
+
+
+def _extents(x: Any, axis: int, rank: int) -> list[int] | None:
+    """The shape of nested lists of plain arrays of rows; None: others, or parts that do not fit."""
+    if not isinstance(x, list):
+        is_plain = type(x) is ndarray and x.flags.c_contiguous and x.ndim <= rank
+        return [1] * (rank - x.ndim) + list(x.shape) if is_plain else None
+    parts = [_extents(each, axis + 1, rank) for each in x]
+    made = parts[0] and [*parts[0]]
+    for part in parts[1:]:
+        if made is None or part is None or any(m != n for d, (m, n) in enumerate(zip(made, part)) if d != axis):
+            return None
+        made[axis] += part[axis]
+    return made
+
+
+def _put_blocks(x: Any, axis: int, to: ndarray) -> None:
+    """Each array of nested lists where it belongs."""
+    if not isinstance(x, list):
+        to[...] = x
+        return
+    at = 0
+    for each in x:
+        n = (_extents(each, axis + 1, to.ndim) or [])[axis]
+        _put_blocks(each, axis + 1, to[(slice(None),) * axis + (slice(at, at + n),)])
+        at += n
+
+
+def _leaves(x: Any) -> list[Any]:
+    return [leaf for each in x for leaf in _leaves(each)] if isinstance(x, list) else [x]
 
 
 def block(arrays: Any) -> ndarray:
@@ -230,6 +265,12 @@ def block(arrays: Any) -> ndarray:
 
     levels = depth(arrays)
     whole = max(levels, rank(arrays))
+    shape = _extents(arrays, whole - levels, whole) if levels > 1 else None
+    if shape is not None and len({leaf.device for leaf in _leaves(arrays)}) == 1:  # no part is moved twice
+        leaves = _leaves(arrays)
+        made = f.empty(shape, f.result_type(*leaves), device=leaves[0].device)
+        _put_blocks(arrays, whole - levels, made)
+        return made
     made = join(arrays, -levels)
     return made.copy() if not levels else made
 
@@ -242,7 +283,10 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     outer = lines.shape[:-1]
     if not math.prod(outer):
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    made = [f.asarray(func1d(lines[at], *args, **kwargs)) for at in numpy.ndindex(*outer)]
+    given = [func1d(lines[at], *args, **kwargs) for at in numpy.ndindex(*outer)]
+    if isinstance(given[0], numpy.number) and all(type(x) is type(given[0]) for x in given):
+        return f.array(numpy.array(given)).reshape(outer)
+    made = [f.asarray(x) for x in given]
     whole = stack(made).reshape((*outer, *made[0].shape))
     inner = range(len(outer), whole.ndim)
     return f.moveaxis(whole, list(inner), [axis + i for i in range(len(inner))]).copy()

@@ -239,3 +239,19 @@ def test_common_products_are_numpys_also_where_extents_are_one_or_odd(dtypes):
                 assert isinstance(found[0], type) == isinstance(found[1], type), (text, arrays)
                 if not isinstance(found[0], type):
                     same(found[1], found[0])
+
+
+@pytest.mark.parametrize("text", ["ij->ji", "ij->ij", "abc->cab", "i->i", "ij->jj", "ij->j", "iij->ij", "i1->1i", "ij -> ji"])
+def test_views_with_axes_in_another_order_are_numpys(text):
+    rank = len(text.split("->")[0].strip())
+    for x in (np.arange(8.0).reshape((2,) * rank if rank == 3 else (2, 4) if rank == 2 else (8,)), np.zeros((2,) * rank)):
+        try:
+            wanted = np.einsum(text, x)
+        except ValueError:
+            with pytest.raises(ValueError):
+                tn.einsum(text, tn.array(x))
+            continue
+        a = tn.array(x)
+        found = tn.einsum(text, a)
+        np.testing.assert_array_equal(np.asarray(found), wanted)
+        assert np.shares_memory(wanted, x) == (isinstance(found, tn.ndarray) and tn.shares_memory(found, a))

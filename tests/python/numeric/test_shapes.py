@@ -407,3 +407,50 @@ def test_arrays_beyond_an_address_space_are_refused_at_once() -> None:
         with pytest.raises(MemoryError, match=r"Unable to allocate 1\.00 EiB for an array with shape"):
             call()
     assert one[:3].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_blocks_of_all_shapes_are_numpys(seed):
+    rng = np.random.default_rng(seed)
+    cuts = [rng.integers(0, 4, rng.integers(1, 4)) for _ in range(2)]
+    dtypes = rng.choice(["f8", "f4", "i8", "D", "?"], 3)
+    parts = [[(rng.random((m, n)) * 9).astype(rng.choice(dtypes)) for n in cuts[1]] for m in cuts[0]]
+    if seed % 3 == 0:
+        parts[0][0] = np.asfortranarray(parts[0][0])
+    if seed % 4 == 0:
+        parts = [parts, parts]  # of three axes
+    ours = tn.block([[tn.array(x) for x in row] if isinstance(row[0], np.ndarray) else
+                     [[tn.array(x) for x in each] for each in row] for row in parts])  # fmt: skip
+    theirs = np.block(parts)
+    assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
+    np.testing.assert_array_equal(np.asarray(ours), theirs)
+
+
+def test_blocks_of_other_ranks_and_mistakes_are_numpys():
+    row, whole = np.arange(3.0), np.ones((2, 3))
+    found = tn.block([[tn.array(row)], [tn.array(whole)]])
+    np.testing.assert_array_equal(np.asarray(found), np.block([[row], [whole]]))
+    with pytest.raises(ValueError, match="must match exactly"):
+        tn.block([[tn.ones((2, 3))], [tn.ones((2, 4))]])
+    with pytest.raises(ValueError, match="must match exactly"):
+        tn.block([[tn.ones((2, 3)), tn.ones((1, 3))]])
+
+
+@pytest.mark.parametrize("shape", [0, 1, 7, 12, 13, 40, 200, (3, 4), (5, 0), (2, 3, 9)])
+def test_resized_copies_are_numpys(shape):
+    x = np.arange(12).reshape(3, 4)
+    for given in (x, x.T, x[:, ::-2], x[:0]):
+        np.testing.assert_array_equal(np.asarray(tn.resize(tn.array(given), shape)), np.resize(given, shape))
+    a = tn.array(x)
+    tn.resize(a, 12)[0] = 99
+    assert a[0, 0] == 0
+
+
+@pytest.mark.parametrize("function", [np.sum, lambda x: x.max(), lambda x: int(x[0]), lambda x: x[0] > 1, lambda x: 3.5])
+def test_numbers_along_an_axis_are_numpys(function):
+    x = np.arange(24).reshape(2, 3, 4) * 1.5
+    for given, axis in ((x, 0), (x, 2), (x.astype("f4"), 1), (x.astype("i2"), -1), (x[0, 0], 0)):
+        found = np.asarray(tn.apply_along_axis(function, axis, tn.array(given)))
+        wanted = np.apply_along_axis(function, axis, given)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
