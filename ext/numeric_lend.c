@@ -37,7 +37,7 @@ typedef PyObject *lend_from(PyObject *object, PyObject *dtype, int least, int mo
 struct numeric_few_row {
     const char *name;
     int most, greatest; /* elements of an array; of an integer that says a size, 0: it says none */
-    enum { LEND_COMPUTES, LEND_SIZED, LEND_MOVES, LEND_WRITES, LEND_DRAWS, LEND_SHUFFLES } how;
+    enum { LEND_COMPUTES, LEND_APART, LEND_SIZED, LEND_MOVES, LEND_WRITES, LEND_DRAWS, LEND_SHUFFLES } how;
 };
 static const numeric_few_row lend_rows[] = {
 #define LEND(name, most, greatest, how) {name, most, greatest, LEND_##how},
@@ -243,7 +243,8 @@ static bool lend_is_great(const lend_call *c, PyObject *number)
     long value = PyLong_AsLongAndOverflow(number, &overflow);
     if (!c->row->greatest || overflow || value > c->row->greatest || value < -c->row->greatest)
         return c->row->greatest;
-    return value > 0 && c->n && ND(c->ours[0])->count > LEND_COPIED / value; /* as repeat(x, value) */
+    bool multiplies = value > 0 && c->n && c->row->how != LEND_APART; /* as repeat(x, value) */
+    return multiplies && ND(c->ours[0])->count > LEND_COPIED / value;
 }
 
 /* Whether integers of a tuple or list, as of a shape, say together a size of more than LEND_SIZES. */
