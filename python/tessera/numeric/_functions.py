@@ -458,6 +458,9 @@ def _arange_there(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray | Non
     return asarray(along(n) * step + start).astype(dtype, copy=False)
 
 
+_NUMBERS = {int, float, numpy.float64}
+
+
 def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
              axis: int = 0, *, device: Any = None) -> Any:  # fmt: skip
     """``num`` numbers from start to stop, evenly spaced."""
@@ -466,7 +469,7 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    if {type(start), type(stop)} <= {int, float} and num <= _FEW and not retstep:
+    if {type(start), type(stop)} <= _NUMBERS and num <= _FEW and not retstep:
         return of_numpy(numpy.linspace(start, stop, num, endpoint, False, dtype, axis), private=True)
     ends = [x if type(x) in (int, float, complex) else asarray(x) for x in (start, stop)]
     found = result_type(*ends, 1.0)

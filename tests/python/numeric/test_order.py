@@ -243,8 +243,8 @@ def test_places_of_one_element_in_order_divide_the_others(dtype, values):
     for n in (1, 2, 511, 512, 513, 3000):
         x = rng.integers(0, values, n).astype(dtype)
         if dtype[0] == "f":
-            x = (x + rng.integers(0, 2, n) * x.dtype.type(1e-7)) * rng.choice([1, -1, np.nan, 0], n, p=[0.5, 0.4, 0.05, 0.05])
-            x = x.astype(dtype)
+            odd = rng.choice([1, -1, np.nan, 0], n, p=[0.5, 0.4, 0.05, 0.05])
+            x = ((x + rng.integers(0, 2, n) * 1e-7) * odd).astype(dtype)
         for y in (x, x[::-2]):
             for k in {0, y.size // 2, y.size - 1}:
                 found = np.asarray(tn.argpartition(tn.array(y), k))

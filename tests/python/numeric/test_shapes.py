@@ -446,7 +446,10 @@ def test_resized_copies_are_numpys(shape):
     assert a[0, 0] == 0
 
 
-@pytest.mark.parametrize("function", [np.sum, lambda x: x.max(), lambda x: int(x[0]), lambda x: x[0] > 1, lambda x: 3.5])
+OF_LINES = [np.sum, lambda x: x.max(), lambda x: int(x[0]), lambda x: x[0] > 1, lambda x: 3.5]
+
+
+@pytest.mark.parametrize("function", OF_LINES)
 def test_numbers_along_an_axis_are_numpys(function):
     x = np.arange(24).reshape(2, 3, 4) * 1.5
     for given, axis in ((x, 0), (x, 2), (x.astype("f4"), 1), (x.astype("i2"), -1), (x[0, 0], 0)):
