@@ -8,9 +8,11 @@
  *
  * For each place of the indices the axes that are kept are moved as a part of their own.
  */
+#include "base/widths.h"
 #include "numeric/walk.h"
 
-enum { PICK_INDICES = 4 };
+enum { PICK_INDICES = 4, PICK_ROW_BYTES = 1 << 22 }; /* bytes that one thread picks by rows */
+typedef enum pick_most { PICK_FEW, PICK_ROWS, PICK_ANY } pick_most; /* few elements, or many by rows, or any */
 
 /* A key applied to an array, and an array of its result's shape; steps in bytes. */
 typedef struct pick_of {
@@ -91,11 +93,28 @@ static bool pick_is_few(const ts_nd *a, const pick_of *p)
     return p->count <= ND_DIRECT_BYTES / a->item;
 }
 
-/* `any`: also many elements, and those that are not there yet. */
-static ts_status pick_read(ts_nd *a, const ts_nd_pick *pick, bool any, pick_of *p, bool *fits, ts_error *err)
+/* Whether the same elements are picked out of each of several rows: one index along the last axis. */
+static bool pick_is_rows(const ts_nd_pick *pick, const pick_of *p)
 {
+    return pick->n == 1 && p->n_index == 1 && p->kept.rank && p->first == p->kept.rank;
+}
+
+/* Whether one index picks whole rows, which lie without gaps. */
+static bool pick_is_whole(const ts_nd *a, const ts_nd_pick *pick, const pick_of *p)
+{
+    uint32_t last = p->kept.rank - 1u;
+    return pick->n == 1 && p->n_index == 1 && p->kept.rank && !p->first && p->kept.to[last] == a->item;
+}
+
+/* PICK_ANY: also elements that are not there yet. */
+static ts_status pick_read(ts_nd *a, const ts_nd_pick *pick, pick_most most, pick_of *p, bool *fits, ts_error *err)
+{
+    bool any = most == PICK_ANY;
     *fits = (any ? nd_is_direct(a) : nd_is_there(a)) && pick->n && pick->n <= PICK_INDICES &&
-            pick->indices[0]->rank && pick->indices[0]->count && pick_shape(a, pick, p) && (any || pick_is_few(a, p));
+            pick->indices[0]->rank && pick->indices[0]->count && pick_shape(a, pick, p) &&
+            (any || pick_is_few(a, p) ||
+             (most == PICK_ROWS && (pick_is_rows(pick, p) || pick_is_whole(a, pick, p)) &&
+              p->count <= PICK_ROW_BYTES / a->item));
     for (uint32_t i = 0; i < pick->n && *fits; i++)
         TS_TRY(pick_index(a, pick, i, p, fits, err));
     return TS_OK;
@@ -159,6 +178,39 @@ static void pick_move(const pick_of *p, uint32_t n, char *data, char *other, boo
     }
 }
 
+/* Elements of one row, which lie side by side in the result. */
+TS_INLINE void pick_row(const pick_of *p, const char *from, char *to, size_t item)
+{
+    const int64_t *places = p->places[0], extent = p->extent[0], step = p->step[0], n = p->shape[p->first];
+    for (int64_t k = 0; k < n; k++)
+        memcpy(to + k * (int64_t)item, from + (places[k] + (places[k] >> 63 & extent)) * step, item);
+}
+
+/* Row after row, so that those that lie side by side are read so. */
+static void pick_rows(const pick_of *p, const char *data, char *to)
+{
+    const nd_move *m = &p->kept;
+    int64_t at[ND_MOVE_AXES] = {0};
+    uint32_t d;
+    do {
+        if (m->item == 8)
+            pick_row(p, data, to, 8);
+        else if (m->item == 4)
+            pick_row(p, data, to, 4);
+        else
+            pick_row(p, data, to, m->item);
+        for (d = m->rank; d-- > 0;) {
+            data += m->to[d];
+            to += m->from[d];
+            if (++at[d] < m->shape[d])
+                break;
+            data -= m->to[d] * at[d];
+            to -= m->from[d] * at[d];
+            at[d] = 0;
+        }
+    } while (d != UINT32_MAX);
+}
+
 static char *pick_data(const ts_nd *a, const ts_nd_pick *pick)
 {
     return (char *)ts_buffer_data(a->store->buffer) + a->offset + pick->part.offset;
@@ -172,7 +224,7 @@ ts_status ts_nd_pick_from(ts_nd *a, const ts_nd_pick *pick, ts_nd **result, ts_e
     TS_NEED(err, result);
     *result = NULL;
     TS_NEED(err, a, pick);
-    TS_TRY(pick_read(a, pick, false, &p, &fits, err));
+    TS_TRY(pick_read(a, pick, PICK_ROWS, &p, &fits, err));
     if (!fits)
         return TS_OK;
     TS_TRY(ts_nd_empty(a->graph, (ts_dtype)a->dtype, p.rank, p.shape, false, result, err));
@@ -180,7 +232,10 @@ ts_status ts_nd_pick_from(ts_nd *a, const ts_nd_pick *pick, ts_nd **result, ts_e
     ts_status status = ts_nd_memory(*result, false, &to, NULL, err);
     if (status == TS_OK) {
         pick_other(&p, ts_nd_strides(*result));
-        pick_move(&p, pick->n, pick_data(a, pick), to, false, NULL);
+        if (pick_is_rows(pick, &p))
+            pick_rows(&p, pick_data(a, pick), to);
+        else
+            pick_move(&p, pick->n, pick_data(a, pick), to, false, NULL);
     } else
         ts_nd_release(*result), *result = NULL;
     return status;
@@ -216,7 +271,7 @@ ts_status ts_nd_pick_to(ts_nd *a, const ts_nd_pick *pick, const ts_nd_operand *v
                      ts_nd_shares(a, array, false)
                : a->meaning || !ts__nd_element(values, (ts_dtype)a->dtype, element)))
         return TS_OK;
-    TS_TRY(pick_read(a, pick, false, &p, done, err));
+    TS_TRY(pick_read(a, pick, PICK_FEW, &p, done, err));
     *done = *done && (!array || pick_broadcast(&p, array, steps));
     if (!*done)
         return TS_OK;
@@ -268,7 +323,7 @@ ts_status ts_nd_pick_with(ts_nd *a, ts_nd_fn fn, const ts_nd_pick *pick, const t
     const nd_walk *walk = ts__nd_walk_of(fn, (ts_dtype)a->dtype);
     if (!walk || a->meaning || a->flags & TS_ND_READONLY || !pick_is_value(a, values, element))
         return TS_OK;
-    TS_TRY(pick_read(a, pick, true, &p, done, err));
+    TS_TRY(pick_read(a, pick, PICK_ANY, &p, done, err));
     *done = *done && (!values->array || pick_broadcast(&p, values->array, steps));
     if (!*done)
         return TS_OK;

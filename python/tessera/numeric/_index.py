@@ -442,7 +442,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
                 f"Cannot cast array data from {out.dtype!r} to {a.dtype!r} according to the rule 'safe': take() gives "
                 "the dtype of the array"
             )
-    made = get_item(a, (slice(None),) * axis + (places,))
+    key = (slice(None),) * axis + (places,)
+    made = a[key] if type(a) is ndarray else get_item(a, key)  # by loops, where there are some
     return made if out is None else f.copy_of(made, out, casting="unsafe")
 
 
@@ -475,6 +476,13 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
         return
     if values.size != places.size:
         values = take(values, f.arange(places.size) % values.size)
+    if flat is None and values.size == places.size and mode == "raise" and not is_shared and a.device == "cpu":
+        try:
+            f.reshape(a, -1)[places] = values  # which writes nothing where a place is out of bounds
+        except IndexError:
+            pass
+        else:
+            return
     if flat is None and mode == "raise" and not is_shared:
         n = _put_before(a, places, values)
         values, places = values[n:], places[n:]

@@ -567,3 +567,35 @@ def test_complex_vectors_slide_as_numpys(mode):
             for v in (y, y.real, y.astype("c8")):
                 made, wanted = getattr(tn, name)(tn.array(x), tn.array(v), mode), getattr(np, name)(x, v, mode)
                 np.testing.assert_allclose(tn.asnumpy(made), wanted, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "u1", "D"])
+def test_many_elements_are_picked_by_rows(dtype):
+    rng = np.random.default_rng(3)
+    x = (rng.random((160, 170, 2)) * 99).astype(dtype)
+    index = rng.integers(-160, 160, 500)
+    turned = [lambda v: v, lambda v: v[::-1, ::-2], lambda v: v.transpose(2, 1, 0), lambda v: v[..., 0]]
+    for view in [*turned, lambda v: v[:, 0]]:
+        a, y = view(tn.array(x)), view(x)
+        for axis in range(y.ndim):
+            at = index % y.shape[axis] - (index < 0) * y.shape[axis]
+            key = (slice(None),) * axis + (at,)
+            np.testing.assert_array_equal(np.asarray(a[key]), y[key])
+            np.testing.assert_array_equal(np.asarray(tn.take(a, tn.array(at), axis)), np.take(y, at, axis))
+            with pytest.raises(IndexError):
+                a[(slice(None),) * axis + (tn.array([*at, y.shape[axis]]),)]
+
+
+def test_put_writes_what_numpy_has_before_a_place_out_of_bounds():
+    for places in ([1, 5, 9, 2], [1, 2, 3, -7], [0, -6, 5, 5]):
+        x = np.arange(6.0)
+        a = tn.array(x)
+        outcomes = []
+        for module, y in ((np, x), (tn, a)):
+            try:
+                module.put(y, module.array(places), module.array([10.0, 20.0, 30.0, 40.0]))
+                outcomes.append(None)
+            except IndexError as mistake:
+                outcomes.append(type(mistake))
+        assert outcomes[0] == outcomes[1]
+        np.testing.assert_array_equal(np.asarray(a), x)
