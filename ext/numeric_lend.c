@@ -435,7 +435,7 @@ static void lend_end(lend_call *c)
  * NotImplemented, and was not called, where these are none that are lent. */
 static PyObject *lend_draw(PyObject *module, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
-    static const numeric_few_row rows[] = {{"draw", 1024, 0, LEND_DRAWS}, {"shuffle", 1024, 0, LEND_SHUFFLES}};
+    static const numeric_few_row rows[] = {{"draw", INT_MAX, 0, LEND_DRAWS}, {"shuffle", INT_MAX, 0, LEND_SHUFFLES}};
     core_state *state = PyModule_GetState(module);
     Py_ssize_t all = n + (names ? PyTuple_GET_SIZE(names) : 0);
     if (n < 3 || !PyUnicode_Check(args[1]))
