@@ -26,7 +26,6 @@ from ._ufunc import FUNCTIONS, select, ufunc
 INNER = ("check_target", "get_item", "set_item")
 _MOST_INDICES = 64  # NumPy's NPY_MAXARGS
 _LOOKED_AT = 1 << 12  # indices on a GPU from which on the kernel that reads elements looks at them itself
-_LARGE_ROWS = 1 << 20  # bytes of rows from which on they are read by larger pieces
 _place = ufunc("part_place")
 _any, _all = builtins.any, builtins.all
 
@@ -194,30 +193,10 @@ class Places:
         return made if made.shape == whole else f.broadcast_to(made, whole)
 
 
-def _rows_as_words(a: ndarray, key: Any) -> ndarray | None:
-    """``a[key]`` of large rows, which lie dense, by 8 bytes at a time, as is faster on a GPU; None: others."""
-    is_index = isinstance(key, (ndarray, numpy.ndarray)) and key.dtype.kind in "iu" and key.ndim
-    if not is_index or a.ndim < 2 or a.itemsize >= 8 or a._is_items or has_meaning(a):
-        return None
-    row = math.prod(a.shape[1:]) * a.itemsize
-    if not row or row % 8 or a.strides[0] % 8 or key.size * row < _LARGE_ROWS or not a[0].flags.c_contiguous:
-        return None
-    words = a._view(0, numpy.int64, (a.shape[0], row // 8), (a.strides[0], 8))
-    if not words.flags.aligned:
-        return None
-    made = get_item(words, key)
-    shape = key.shape + a.shape[1:]
-    steps = tuple(a.itemsize * math.prod(shape[d + 1 :]) for d in range(len(shape)))
-    return made._view(0, a.dtype, shape, steps, made.base is None)
-
-
 def get_item(a: ndarray, key: Any) -> Any:
     """``a[key]`` where the key is more than integers and slices."""
     if _items.is_field(key):
         return _items.field(a, key)
-    made = None if a.device == "cpu" else _rows_as_words(a, key)
-    if made is not None:
-        return made
     items = a._is_items
     looks: list[_Look] = []
     try:

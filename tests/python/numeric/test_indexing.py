@@ -337,19 +337,3 @@ def test_places_of_indices_tell_of_those_out_of_bounds(dtype) -> None:
     with pytest.raises(IndexError, match="out of bounds"):
         np.asarray(made)
     np.testing.assert_array_equal(made, np.where(i == 40, 0, i % 40))
-
-
-@pytest.mark.parametrize("dtype", ["f4", "f2", "u1", "?"])
-def test_large_rows_are_read_by_words(monkeypatch, dtype) -> None:
-    monkeypatch.setattr(_index, "_LARGE_ROWS", 1)
-    rng = np.random.default_rng()
-    x = rng.integers(0, 99, (50, 4, 16)).astype(dtype)
-    a, i = tn.asarray(x), rng.integers(-50, 50, (30, 2))
-    made = _index._rows_as_words(a, tn.asarray(i))
-    np.testing.assert_array_equal(made, x[i])
-    assert (made.dtype, made.strides, made.flags.owndata) == (x.dtype, x[i].strides, True)
-    np.testing.assert_array_equal(_index._rows_as_words(a[::-2], tn.asarray(i[:9] // 2)), x[::-2][i[:9] // 2])
-    for other in (a[:, :, :1], a[:, ::2], a.reshape(-1)[:-16].reshape(-1, 8)[:, 1:5] if dtype != "f4" else a[..., 1:4]):
-        assert _index._rows_as_words(other, tn.asarray(i)) is None
-    with pytest.raises(IndexError, match="index 50 is out of bounds for axis 0 with size 50"):
-        _index._rows_as_words(a, tn.asarray([50]))
