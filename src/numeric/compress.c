@@ -16,6 +16,7 @@
 
 enum {
     COMPRESS_TILE = 4096, /* elements; H200: 2,257 GB/s of x[x > 0] by 4 warps, 2,113 by 8; of 2,048 1,967 by 4 */
+    COMPRESS_LEAST = 1024, /* .. where they are complex128, of which more do not fit the registers */
     COMPRESS_WARPS = 4,
     COMPRESS_BLOCKS = 1024, /* at most; each takes tiles until there are none */
     COMPRESS_WINDOW = 256,  /* tiles */
@@ -280,9 +281,20 @@ static void compress_emit(void *user, ts_module *module, ts_builder *b)
 
 /* ---- running ------------------------------------------------------------------------------------- */
 
-static int64_t compress_tiles(int64_t n)
+/* Elements of a tile: of 16 bytes, stored or on the way, fewer. */
+static int64_t compress_width(const nd_group *group)
 {
-    return (n + COMPRESS_TILE - 1) / COMPRESS_TILE;
+    uint64_t bytes = 0;
+    for (uint32_t p = 0; p < group->n_places; p++)
+        bytes = TS_MAX(bytes, ts_dtype_bytes((ts_dtype)group->places[p].dtype));
+    for (uint32_t n = 0; n < group->n_nodes; n++)
+        bytes = TS_MAX(bytes, ts_dtype_bytes((ts_dtype)group->nodes[n]->loop));
+    return bytes > 8 ? COMPRESS_LEAST : COMPRESS_TILE;
+}
+
+static int64_t compress_tiles(int64_t n, int64_t width)
+{
+    return (n + width - 1) / width;
 }
 
 /* Adds memory as a place without axes that the kernel itself looks at. */
@@ -322,7 +334,7 @@ static ts_status compress_run(nd_node *value, nd_node *mask, ts_nd *words, ts_nd
         return ts_fail(err, TS_INTERNAL, "a mask of one axis became %u axes", c.k.axes.rank);
     c.k.own = 0;
     c.k.warps = COMPRESS_WARPS;
-    c.k.tile[0] = COMPRESS_TILE;
+    c.k.tile[0] = compress_width(&group);
     ts__nd_kernel_places(&c.k);
     launch.n = launch.n_key = 0;
     launch.apart = launch.brief = false;
@@ -332,7 +344,7 @@ static ts_status compress_run(nd_node *value, nd_node *mask, ts_nd *words, ts_nd
     ts__nd_kernel_key(&c.k, &launch);
     ts__nd_kernel_args(&c.k, &launch);
     group.graph->stats.bytes += ts__nd_group_bytes(&c.k);
-    int64_t grid[3] = {TS_MIN(compress_tiles(mask->count), COMPRESS_BLOCKS), 1, 1};
+    int64_t grid[3] = {TS_MIN(compress_tiles(mask->count, c.k.tile[0]), COMPRESS_BLOCKS), 1, 1};
     return ts__nd_group_done(&group, ts__nd_launch_run(group.graph, &launch, grid, compress_emit, &c, err));
 }
 
@@ -399,7 +411,7 @@ ts_status ts__nd_compress_by_kernels(ts_nd *from, ts_nd *mask, bool twice, ts_nd
     ts_nd *words = NULL;
     ts_nd_graph *graph = mask->graph;
     ts_dtype dtype = from ? (ts_dtype)from->dtype : TS_DTYPE_int64;
-    int64_t windows = (compress_tiles(mask->count) + COMPRESS_WINDOW - 1) / COMPRESS_WINDOW;
+    int64_t windows = (compress_tiles(mask->count, COMPRESS_LEAST) + COMPRESS_WINDOW - 1) / COMPRESS_WINDOW;
     int64_t n_words = (windows + 2) * COMPRESS_WINDOW;
     ts_status status = ts__nd_value_node(mask, TS_DTYPE_bool_, mask, &flags, err);
     if (status == TS_OK && from)

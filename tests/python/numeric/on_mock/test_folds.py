@@ -177,6 +177,23 @@ def test_masks_choose_in_one_pass(mock, capfd, monkeypatch, dtype, n) -> None:
     assert words[1] == wanted.size and (out[: wanted.size] == wanted).all() and not out[wanted.size :].any()
 
 
+def test_masks_of_wide_elements_take_tiles_of_few(mock, capfd, monkeypatch) -> None:
+    """32 complex numbers for a thread were more than its registers hold, and 3 s of an assembler."""
+    n = 9000
+    x = numpy.random.default_rng(n).integers(-9, 9, (n, 2)).astype("f8").view("c16").ravel()
+    a = np.asarray(x, device="cuda")
+    monkeypatch.setenv("TS_DUMP", "fold")
+    assert a[abs(a) > 5].size == 0
+    text = text_of(capfd.readouterr().err)
+    assert mock.grid[0] == 9
+    words, out = numpy.zeros(512, "i8"), numpy.zeros(n, "c16")
+    five = int(numpy.float64(5).view("u8"))
+    values = (ctypes.c_uint64 * 5)(x.ctypes.data, words.ctypes.data, out.ctypes.data, n, five)
+    run_as_gpu(values, 5, (2, 1, 1), text, 90)
+    wanted = x[abs(x) > 5]
+    assert words[1] == wanted.size and (out[: wanted.size] == wanted).all() and not out[wanted.size :].any()
+
+
 def test_tiles_fit_what_kernels_read_and_compute(mock) -> None:
     a = np.empty((300, 400), "f4", device="cuda")
     np.wait(a[:-2, 1:] + a[2:, 1:])  # rows beside each other: 16 x 64 elements
