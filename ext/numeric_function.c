@@ -72,8 +72,10 @@ static PyObject *call_into_theirs(PyObject *self, PyObject *const *args, Py_ssiz
 static PyObject *call_mask(core_state *state, PyObject *object)
 {
     PyObject *module = PyImport_ImportModule("tessera.numeric._reduce"), *mask = NULL;
-    PyObject *checked = module ? PyObject_CallMethod(module, "mask_of", "O", object) : NULL;
-    if (checked)
+    PyObject *checked = module ? PyObject_CallMethod(module, "mask_of", "(O)", object) : NULL;
+    if (checked && numeric_is_array(state, checked))
+        mask = Py_NewRef(checked);
+    else if (checked)
         mask = PyObject_CallFunction(state->numeric->convert, "OO", checked, state->numeric->dtypes[TS_DTYPE_bool_]);
     Py_XDECREF(checked);
     Py_XDECREF(module);
@@ -106,7 +108,7 @@ static int call_dtype(core_state *state, PyObject *object, call_options *options
     if (done < 0 || !meaning || options->is_longlong || options->call.fn == TS_ND_copy)
         return done;
     PyObject *module = PyImport_ImportModule("tessera.numeric._ufunc_methods"); /* refuses byte orders and units */
-    PyObject *dtype = module ? PyObject_CallMethod(module, "named_dtype", "O", object) : NULL;
+    PyObject *dtype = module ? PyObject_CallMethod(module, "named_dtype", "(O)", object) : NULL;
     Py_XDECREF(module);
     Py_XDECREF(dtype);
     return dtype ? 0 : -1;

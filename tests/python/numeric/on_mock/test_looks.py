@@ -75,6 +75,27 @@ def test_casts_of_few_elements_tell_at_the_call(mock, dtype: str, errors: dict[s
                     numpy.testing.assert_array_equal(numpy.asarray(ours[1]), theirs[1])
 
 
+@pytest.mark.parametrize("errors", [{}, {"all": "raise"}])
+@pytest.mark.parametrize("to", TARGETS)
+def test_casts_under_masks_tell_at_the_call(mock, to: str, errors: dict[str, str]) -> None:
+    bits = [True, False, True]
+    for dtype, where in itertools.product(FLOATS, (bits, tuple(bits), [1, 0, 2], numpy.array(bits))):
+        if numpy.can_cast(dtype, to):
+            continue
+        for value in VALUES:
+            with numpy.errstate(all="ignore"):
+                x = numpy.array([1, value, 2], dtype)
+            for each in (x, x[[1, 0, 2]], x[:2]):  # left out, written, too few
+                def masked(m, a, b, where=where):
+                    m.copyto(a, b, casting="unsafe", where=where)
+
+                theirs = heard(lambda: masked(numpy, numpy.zeros(3, to), each), errors)  # noqa: B023
+                a, b = (np.asarray(y, device="cuda") for y in (numpy.zeros(3, to), each.copy()))
+                with np.device("cuda"):
+                    ours = heard(lambda: masked(np, a, b), errors)  # noqa: B023
+                assert ours[0].split("(")[0] == theirs[0].split("(")[0], (dtype, value, where)
+
+
 @pytest.mark.parametrize("to", ["f2", "f4", "c8", "i1", "u1", "i4", "u8"])
 @pytest.mark.parametrize("value", [
     70000, 70000.0, 1e300, 65519.0, 65520.0, numpy.float32(7e4), numpy.float64(numpy.inf), numpy.float64(-1.5),
