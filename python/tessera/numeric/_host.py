@@ -205,10 +205,14 @@ def called(function: Any, name: str, args: Any, options: Any) -> Any:
     """What a function of NumPy's gives, which gets NumPy's arrays for ours; counted."""
     count(name)
     lent: dict[int, Any] = {}  # arrays of ours by the arrays that stand for them, for those that are written to
+    copies = _Copies()  # of those on a GPU
 
     def lend(x: Any) -> Any:
         if isinstance(x, (ndarray, HostArray)):
-            made = to_numpy(x) if isinstance(x, ndarray) else x.view(numpy.ndarray)
+            if isinstance(x, HostArray):
+                made = x.view(numpy.ndarray)
+            else:
+                made = to_numpy(x) if x.device == "cpu" else copies.lend(x)
             lent[id(made)] = x, made
             return made
         if isinstance(x, ufunc):
@@ -220,6 +224,7 @@ def called(function: Any, name: str, args: Any, options: Any) -> Any:
     size = away(list(args)) + away(options)
     with by_host(name, size) if size else contextlib.nullcontext():
         made = function(*map(lend, args), **{key: lend(each) for key, each in options.items()})
+        copies.settle()
     given, _ = lent.get(id(made), (None, None))
     return give(made) if given is None else given
 

@@ -96,6 +96,25 @@ def test_casts_under_masks_tell_at_the_call(mock, to: str, errors: dict[str, str
                 assert ours[0].split("(")[0] == theirs[0].split("(")[0], (dtype, value, where)
 
 
+@pytest.mark.parametrize("errors", [{}, {"all": "raise"}])
+@pytest.mark.parametrize("to", ["f2", "f4", "f8", "c8", "i1", "u4", "i8"])
+def test_numbers_of_the_hosts_dtypes_are_copied_and_told_of(mock, to: str, errors: dict[str, str]) -> None:
+    for value in (numpy.longdouble(3), numpy.longdouble("1e4000"), numpy.longdouble("nan"), numpy.clongdouble(7e4j)):
+        for x, where in itertools.product((value, numpy.array([value] * 3)), (True, [True, False, True])):
+            def host(m, out):
+                m.copyto(out, x, casting="unsafe", where=where)  # noqa: B023
+                return out
+
+            theirs = heard(lambda: host(numpy, numpy.ones(3, to)), errors)  # noqa: B023
+            with np.fallback("silent"), np.device("cuda"):
+                out, before = np.asarray(numpy.ones(3, to), device="cuda"), mock.n_launches
+                ours = heard(lambda: host(np, out), errors)  # noqa: B023
+                np.wait(out)
+            assert ours[0] == theirs[0]
+            assert ours[1] is (out if theirs[1] is not None else None)
+            assert (mock.n_launches > before) == (theirs[1] is not None)  # it is written
+
+
 @pytest.mark.parametrize("to", ["f2", "f4", "c8", "i1", "u1", "i4", "u8"])
 @pytest.mark.parametrize("value", [
     70000, 70000.0, 1e300, 65519.0, 65520.0, numpy.float32(7e4), numpy.float64(numpy.inf), numpy.float64(-1.5),
