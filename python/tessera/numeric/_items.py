@@ -480,6 +480,6 @@ def _by_host(function: Callable[..., Any], args: tuple[Any, ...], options: dict[
     turned = to_numpy(a) if a.device == "cpu" else to_numpy(a).copy()
     _host.count(name)
     theirs(turned, *_host.take(args[1:]), **_host.take(options))
-    if a.device != "cpu":
+    if a.device != "cpu" and a.nbytes:  # copies of texts without a width are wider
         assign(a, of_host(turned, private=True)._to(a.device))
     return None

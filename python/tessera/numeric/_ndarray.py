@@ -177,10 +177,11 @@ class ndarray(_core.NumericArray):
                 raise ValueError("ndarray is not contiguous")
             buffer = _setup.to_numpy(buffer) if isinstance(buffer, ndarray) else buffer
             theirs = numpy.ndarray(shape, dtype, buffer, offset, strides, order)
-            made = _setup.of_numpy(theirs) if shared is None else shared._view(
-                offset, theirs.dtype, theirs.shape, theirs.strides
-            )
-            made.flags.writeable &= theirs.flags.writeable  # of a copy on a GPU, too
+            if shared is not None:
+                made = shared._view(offset, theirs.dtype, theirs.shape, theirs.strides)
+            else:
+                made = _setup.of_numpy(theirs)
+                made.flags.writeable &= theirs.flags.writeable  # of a copy on a GPU, too
         if cls is ndarray:
             return made
         derived = made._as(cls, None)

@@ -100,3 +100,13 @@ def test_functions_of_the_host_write_into_out(mock) -> None:
         assert _host.call("upper", lambda x, out: numpy.copyto(out, numpy.char.upper(x)) or out, ours, out=out) is out
         made = _host.call("pair", lambda x, out: out, ours, out=(out, None))
     assert made[0] is out and made[1] is None and out.device == "cuda:0"
+
+
+@pytest.mark.parametrize("dtype", ["S", "U", "V"])
+def test_texts_without_a_width_are_sorted(mock, dtype: str) -> None:
+    with np.device("cuda"), np.fallback("silent"):
+        a = np.ndarray((2, 5), dtype)
+        if dtype != "V":
+            a.sort()
+        a.partition(3)
+    assert a.dtype.itemsize == 0 and a.device == "cuda:0"

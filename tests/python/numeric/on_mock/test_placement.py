@@ -354,6 +354,11 @@ def test_an_array_in_the_memory_of_another_shares_it(mock) -> None:
         assert made.device == "cuda:0" and np.shares_memory(made, a) and made.strides == wanted.strides
         address, begin = (each.__cuda_array_interface__["data"][0] for each in (made, a))
         assert address - begin == offset and made.dtype == wanted.dtype
+        assert made.flags.writeable
+        made[...] = 6
+    shown = a[:]
+    shown.flags.writeable = False
+    assert not np.ndarray((3,), "f8", shown).flags.writeable
     with pytest.raises(ValueError, match="contiguous"):
         np.ndarray((3,), "f8", a[::2])
     with pytest.raises(TypeError, match="too small"):
