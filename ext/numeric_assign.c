@@ -79,7 +79,7 @@ static int assign_value(core_state *state, ts_nd *out, PyObject *value, ts_nd_op
     int got = assign_operand(state, out, value, in, held);
     if (got < 0 && PyErr_ExceptionMatches(state->numeric->host_dtype)) { /* NumPy casts it */
         PyErr_Clear();
-        *held = PyObject_CallFunction(state->numeric->convert, "OO", value, state->numeric->dtypes[out->dtype]);
+        *held = PyObject_CallFunctionObjArgs(state->numeric->convert, value, numeric_dtype(state, out), NULL);
         in->array = *held ? ND(*held) : NULL;
         got = *held ? 1 : -1;
     }

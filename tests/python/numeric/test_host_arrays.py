@@ -92,3 +92,21 @@ def test_mistakes_are_numpys():
             program(tn)
     with pytest.raises(TypeError, match="arrays of dtype object are NumPy's own"):
         tn.fft.fft(tn.array([1, 2], dtype=object))
+
+
+@pytest.mark.parametrize("dtype", ["i,i", "S8", "U3", "V6", "i4,S3", "M8[s]", "f4"])
+@pytest.mark.parametrize("value", [
+    np.longdouble(3), np.clongdouble(3), np.array([np.longdouble(3)]), np.array(None),
+    np.array("ab", object), np.array([1, "x"], object), np.array([1, 2], object),
+], ids=repr)  # fmt: skip
+@pytest.mark.filterwarnings("ignore")
+def test_what_numpy_alone_holds_is_written_to_items(dtype, value):
+    def written(m):
+        out = m.zeros(2, dtype)
+        try:
+            out[...] = value
+        except (TypeError, ValueError) as error:
+            return type(error)
+        return repr(np.asarray(out).tolist())  # NaN, too
+
+    assert written(tn) == written(np)
