@@ -97,6 +97,12 @@ def call(name: str, function: Callable[..., Any], *args: Any, **options: Any) ->
     return give(function(*take(args), **take(options)))
 
 
+def changed(copy: numpy.ndarray[Any, Any], before: numpy.ndarray[Any, Any]) -> Any:
+    """Which elements of an array have other bytes than they had before."""
+    kind = f"V{copy.itemsize}"
+    return numpy.ndarray(copy.shape, kind, copy.tobytes()) != numpy.ndarray(copy.shape, kind, before.tobytes())
+
+
 class _Copies:
     """Copies of arrays for a function that may write to them, and takes its time: what it has changed is written
     back, through views too."""
@@ -116,7 +122,7 @@ class _Copies:
 
     def settle(self) -> None:
         for ours, copy, before in self.all:
-            if copy.flags.writeable and copy.tobytes() != before.tobytes():
+            if copy.flags.writeable and changed(copy, before).any():
                 ours[...] = copy
 
     def give(self, made: Any) -> Any:

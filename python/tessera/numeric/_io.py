@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import functools
 import mmap
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy
 
-from ._host import give, take
+from ._functions import asnumpy
+from ._host import changed, give, take
 from ._ndarray import is_derived, ndarray
 from ._numpys import adopt, home
 from ._setup import of_numpy, to_numpy
@@ -109,20 +111,30 @@ def file_function(public: Any, doc: str) -> Callable[..., Any]:
 FUNCTIONS = {name: file_function(getattr(numpy, name), doc) for name, doc in _DOCS.items()}
 
 
+def _watched(self: Any) -> Any:
+    """A map that was copied to a GPU keeps what was read, to know what is written to it."""
+    if self.device != "cpu" and self.mode in ("r+", "w+"):
+        self._before = asnumpy(self)
+    return self
+
+
 def _written(self: Any) -> None:
-    """What waits is computed; the elements of a map that was copied to a GPU go to the file."""
+    """What waits is computed; the elements of a map on a GPU that were written to go to the file."""
     if self.device == "cpu":
         numpy.asarray(self)
     elif self.mode in ("r+", "w+"):
         order = "C" if self.flags.c_contiguous else "F"
         at = self.offset % mmap.ALLOCATIONGRANULARITY
-        numpy.ndarray(self.shape, self.dtype, self._mmap, at, order=order)[...] = to_numpy(self)
+        file, now = numpy.ndarray(self.shape, self.dtype, self._mmap, at, order=order), asnumpy(self)
+        where = changed(now, self._before)
+        file[where] = now[where]
+        self._before = now
 
 
 def _flush(self: Any) -> None:
     """Writes what was changed to the file."""
     owner = self
-    while isinstance(ndarray.base.__get__(owner), type(self)):
+    while isinstance(ndarray.base.__get__(owner), adopt(_MAPS)["memmap"]):
         owner = ndarray.base.__get__(owner)
     if self._mmap is not None:
         _written(owner)
@@ -130,8 +142,8 @@ def _flush(self: Any) -> None:
 
 
 def _end(self: Any) -> None:
-    """What the last of its arrays leaves is in the file."""
-    if getattr(self, "_mmap", None) is not None and self.device != "cpu" and ndarray.base.__get__(self) is None:
+    """What the last of its arrays leaves is in the file, unless the map was closed."""
+    if getattr(self, "_before", None) is not None and not self._mmap.closed:
         _written(self)
 
 
@@ -142,7 +154,13 @@ def _base(self: Any) -> Any:
 
 
 def _mend(names: dict[str, Any]) -> None:
-    names["memmap"].flush, names["memmap"].base, names["memmap"].__del__ = _flush, property(_base), _end
+    kind, make = names["memmap"], names["memmap"].__new__
+
+    @functools.wraps(make)
+    def new(subtype: Any, *args: Any, **options: Any) -> Any:
+        return _watched(make(subtype, *args, **options))
+
+    kind.__new__, kind.flush, kind.base, kind.__del__ = new, _flush, property(_base), _end
 
 
 _MAPS = "numpy._core.memmap"
@@ -155,7 +173,7 @@ def _mapped(theirs: Any) -> Any:
     for name in ("_mmap", "filename", "offset", "mode"):
         setattr(made, name, getattr(theirs, name))
     made.flags.writeable &= theirs.flags.writeable
-    return made
+    return _watched(made)
 
 
 def _tofile(self: ndarray, fid: Any, sep: str = "", format: str = "%s") -> None:

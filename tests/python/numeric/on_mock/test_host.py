@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+
 import numpy
 import pytest
 import tessera.numeric as np
@@ -78,6 +81,41 @@ def test_maps_of_files_on_a_gpu_write_to_the_file(mock, tmp_path, order: str, of
         assert there() == wanted.tolist()
         read = np.memmap(path, "f4", "r", offset, (3, 4), order)
         assert read.device == "cuda:0" and not read.flags.writeable and read.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("flush", [False, True])
+def test_maps_of_files_on_a_gpu_leave_what_others_write(mock, tmp_path, flush: bool, order: str) -> None:
+    path, shape = tmp_path / "a.bin", (2, 3)
+    numpy.full(shape, -0.0, "f4").tofile(path)
+    numpy.save(tmp_path / "a.npy", numpy.full(shape, -0.0, "f4"))
+    with np.device("cuda"), numpy.errstate(all="raise"):
+        read = np.memmap(path, "f4", shape=shape, order=order)
+        first, second = (np.memmap(path, "f4", "r+", 0, shape, order) for _ in range(2))
+        loaded = np.load(tmp_path / "a.npy", mmap_mode="r+")
+        other, of_loaded = numpy.memmap(path, "f4", "r+", 0, shape, order), numpy.load(tmp_path / "a.npy", "r+")
+        other[...] = of_loaded[...] = 7
+        other.flush(), of_loaded.flush()
+        first[0] = numpy.array([1.0, 0.0, 3.0])
+        second[1] = numpy.array([4.0, 5.0, 6.0])
+        if flush:
+            first[1:].flush(), second[1:].flush(), read.flush(), loaded.flush()
+            other[1, 1] = 9
+        del first, second, read, loaded
+    assert other.tolist() == [[1, 0, 3], [4, 9 if flush else 5, 6]]
+    assert (of_loaded == 7).all()
+
+
+def test_a_map_on_a_gpu_may_be_closed_before_it_ends(mock, tmp_path, monkeypatch) -> None:
+    errors: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", errors.append)
+    with np.device("cuda"), numpy.errstate(all="raise"):
+        a = np.memmap(tmp_path / "a.bin", "f4", "w+", shape=3)
+        a[:1] = numpy.array([5.0])
+        a._mmap.close()
+        del a
+    gc.collect()
+    assert not errors and numpy.fromfile(tmp_path / "a.bin", "f4").tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("mode", ["r", "c", "r+"])
