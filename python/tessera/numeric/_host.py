@@ -83,15 +83,26 @@ def holds_ours(x: Any) -> bool:
     return isinstance(x, ndarray)
 
 
+def _n_read(function: Callable[..., Any], n: int) -> int:
+    """How many of n arguments by position come before those that are written to."""
+    if isinstance(function, numpy.ufunc):
+        return function.nin
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # of functions in C
+        return n
+    return names.index("out") if "out" in names else n
+
+
 def call(name: str, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """A function of NumPy's on arrays of ours, counted under a name."""
     count(name)
     size = away(args) + away(options)
     if size:
-        copies = _Copies()
+        copies, n = _Copies(), _n_read(function, len(args))
         with by_host(name, size):
             given = {key: copies.lend(x) if key == "out" else take(x) for key, x in options.items()}
-            made = copies.give(function(*take(args), **given))
+            made = copies.give(function(*take(args[:n]), *copies.lend(args[n:]), **given))
             copies.settle()
             return made
     return give(function(*take(args), **take(options)))

@@ -148,3 +148,17 @@ def test_texts_without_a_width_are_sorted(mock, dtype: str) -> None:
             a.sort()
         a.partition(3)
     assert a.dtype.itemsize == 0 and a.device == "cuda:0"
+
+
+def test_functions_of_the_host_write_into_out_by_position(mock) -> None:
+    texts = np.asarray(numpy.array(["aE", "7"]), device="cuda")
+    with np.fallback("silent"):
+        for function, args, dtype in (
+            (np.strings.isalpha, (texts,), "?"),
+            (np.strings.str_len, (texts,), "i8"),
+            (np.argmax, (texts.reshape(2, 1), 1), "i8"),
+        ):
+            out = np.asarray(numpy.full(2, 9, dtype), device="cuda")
+            before = mock.n_launches
+            assert function(*args, out) is out and out.device == "cuda:0"
+            assert mock.n_launches > before  # which write what the host computed
