@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 
 import numpy as np
@@ -239,6 +240,25 @@ def test_reductions_into_arrays(name):
         made = OUT[name](m, m.ma.array([[1, 5.0, 2], [3, 4, 7]], mask=[[0, 1, 0], [1, 1, 0]]))
         found.append((type(made).__name__, str(made)))
     assert found[0] == found[1]
+
+
+def variance(m, name, shape, dtype, axis, ddof, keepdims):
+    a = m.ma.array(np.arange(4.0).astype(dtype).reshape(shape))
+    made = getattr(a, name)(axis, ddof=ddof, keepdims=keepdims)
+    return type(made).__name__, made is m.ma.masked, made.tolist(), np.asarray(m.ma.getmaskarray(made)).tolist(), \
+        np.asarray(m.ma.getdata(made)).tolist()  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+@pytest.mark.parametrize("dtype", ["f4", "i8", "c16"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_variances_without_degrees_of_freedom_are_masked(name, dtype):
+    for axis, ddof, keepdims in itertools.product((None, 0, 1, (0, 1)), (0, 1, 2, 2.5, 4), (False, True)):
+        case = name, (2, 2), dtype, axis, ddof, keepdims
+        assert variance(tn, *case) == variance(np, *case), case
+    assert variance(tn, name, 4, dtype, 0, 4, False) == variance(np, name, 4, dtype, 0, 4, False)
+    for m in (np, tn):
+        assert np.isnan([getattr(m.ma.array(3.0), name)(ddof=1), getattr(m.ma.array([]), name)()]).all()
 
 
 @pytest.mark.parametrize("m", [np, tn])

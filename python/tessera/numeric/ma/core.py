@@ -40,7 +40,14 @@ def var(
     """The variance along axes of what is not masked."""
     keeps = {} if keepdims is NO_VALUE else {"keepdims": keepdims}
     if self._mask is nomask and out is None:
-        return ndarray.var(self, axis, dtype, None, ddof, keepdims, mean=mean)[()]
+        made = ndarray.var(self, axis, dtype, None, ddof, keepdims, mean=mean)[()]
+        if not self.ndim or not self.size or ddof < self.size // made.size:
+            return made
+        if not made.ndim:
+            return masked
+        made[...] = 1  # as NumPy's: what it divides by
+        made.__setmask__(True)
+        return made
     rest = self.count(axis=axis, **keeps) - ddof
     middle = self.mean(axis, dtype, keepdims=True) if mean is NO_VALUE else mean
     away = self - middle
