@@ -42,9 +42,12 @@ bool ts__nd_fold_fits_word(const ts_nd_graph *graph, ts_nd_fold fold, uint32_t f
            (loop == TS_DTYPE_int64 || loop == TS_DTYPE_uint64) && n <= INT32_MAX >> 8 * bytes;
 }
 
-/* Whether tiles hold whole rows: several short ones. It depends on shape and dtype alone, as the order of sums does. */
+/* Whether tiles hold whole rows: several short ones. It depends on shape and dtype alone, as the order of sums does.
+ * Along more axes than a kernel has they may not join, and a fold is computed of copies that do (fold.c). */
 bool ts__nd_fold_is_row(const ts_nd_reduction *r)
 {
+    if (r->x->rank > TS_MAX_RANK && ts__nd_is_host(r->x->graph))
+        return false;
     int64_t whole = ND_ROW_BYTES / TS_MAX(4, (int64_t)ts_dtype_bytes(ts__nd_fold_loop(r, false)));
     if (!ts__nd_is_host(r->x->graph) && strchr("iub", nd_kind((ts_dtype)r->x->dtype)))
         whole = ROW_INTEGERS; /* they seldom meet their row again */

@@ -98,6 +98,26 @@ def test_reductions_along_every_second_axis() -> None:
         numpy.testing.assert_allclose(numpy.asarray(y), x, rtol=1e-12)
 
 
+def short_rows(m, a):
+    """Folds of few elements along an axis, and what is computed with them."""
+    folds = [m.sum(a, 0), m.max(a, 3), m.mean(a, (1, 5)), m.any(a, -1), m.prod(a, 2), m.std(a, 1, keepdims=True)]
+    return [*folds, a - m.mean(a, -1, keepdims=True), m.mean(a[0], -1, keepdims=True) + a, m.sum(a * a, (0, 4)) + 1]
+
+
+@pytest.mark.parametrize("extent", [2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_folds_along_short_rows_of_nine_axes(extent, seed) -> None:
+    rng = numpy.random.default_rng(seed)
+    order, host = rng.permutation(9), rng.integers(-3, 4, (extent,) * 9).astype("f8")
+    parts = (slice(None, None, 2),) * 9
+    other = rng.integers(-3, 4, (2 * extent,) * 9).astype("f4")
+    wanted = short_rows(numpy, host.transpose(order)) + short_rows(numpy, other[parts].astype("f8"))
+    made = short_rows(np, np.array(host).transpose(*order)) + short_rows(np, np.array(other)[parts].astype("f8"))
+    made += short_rows(np, np.array(other)[parts])
+    for x, y in zip(wanted + short_rows(numpy, other[parts]), made, strict=True):
+        numpy.testing.assert_allclose(numpy.asarray(y), x, rtol=1e-5, atol=1e-5)
+
+
 def test_random_views_of_many_axes() -> None:
     rng = numpy.random.default_rng(7)
     for _ in range(30):
