@@ -184,8 +184,8 @@ static ts_val loop_walk(const group_build *g, group_build *room, ts_builder *b, 
     ts_val loop = ts_for_begin(b, ends[0], ends[1], n, hints, &hint, 0);
     ts_val before = hints ? ts_region_arg(g->e.fn, loop, 1) : 0;
     loop_round(g, room, b, row, ts_region_arg(g->e.fn, loop, 0));
-    if (hints)
-        hint = ts_op2(b, TS_OP_ori, before, room->hint, 0);
+    if (hints) /* of functions that tell by each element there is none */
+        hint = room->hint ? ts_op2(b, TS_OP_ori, before, room->hint, 0) : before;
     ts_term(b, TS_OP_continue, hints, &hint);
     ts_end_like(b, loop);
     return hints ? ts_res(b, loop, 0) : 0;

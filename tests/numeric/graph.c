@@ -51,6 +51,28 @@ static void chains_are_one_kernel(void)
     ts_nd_graph_destroy(graph);
 }
 
+/* Its kernel has no other function, and takes no look at results: it tells by each element. */
+static void places_are_found_by_a_kernel_of_their_own(void)
+{
+    ts_nd_graph *graph = graph_new();
+    int64_t n = 3;
+    uint8_t faults[TS_ND_COUNT];
+    ts_nd *indices, *places;
+    CHECK_OK(ts_nd_empty(graph, TS_DTYPE_int64, 1, &n, false, &indices, &err));
+    int64_t *index = memory_of(indices);
+    for (int round = 0; round < 2; round++) {
+        index[0] = -1, index[1] = 2, index[2] = round ? 100 : 0;
+        places = call2(graph, TS_ND_part_place, indices, (ts_nd_operand){.kind = 'i', .i = 100}, NULL);
+        const int64_t *place = memory_of(places);
+        CHECK(place[0] == 99 && place[1] == 2 && place[2] == 0);
+        CHECK_OK(ts_nd_graph_late(graph, faults, &err));
+        CHECK_INT(faults[TS_ND_part_place], round ? TS_ND_INVALID : 0);
+        ts_nd_release(places);
+    }
+    ts_nd_release(indices);
+    ts_nd_graph_destroy(graph);
+}
+
 static void writes_are_ordered_with_reads(void)
 {
     ts_nd_graph *graph = graph_new();
@@ -342,6 +364,7 @@ static void values_of_many_axes_are_computed(void)
 int main(void)
 {
     chains_are_one_kernel();
+    places_are_found_by_a_kernel_of_their_own();
     writes_are_ordered_with_reads();
     folds_and_places();
     mistakes_are_refused();
