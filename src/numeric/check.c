@@ -36,6 +36,12 @@ bool ts__nd_check_divides(ts_nd_fn fn)
            fn == TS_ND_time_floor_divide || fn == TS_ND_time_remainder || fn == TS_ND_reciprocal;
 }
 
+uint32_t ts__nd_check_beyond(ts_nd_fn fn, ts_dtype loop)
+{
+    bool takes_floor = fn == TS_ND_floor_divide && loop != TS_DTYPE_float16;
+    return takes_floor ? TS_ND_OVERFLOW | TS_ND_INVALID : TS_ND_OVERFLOW;
+}
+
 static bool check_is_power(ts_nd_fn fn)
 {
     return fn == TS_ND_power || fn == TS_ND_float_power;
@@ -395,9 +401,8 @@ static uint32_t check_element(const nd_check *check, const nd_node *node, const 
     if (is_pole && node->loop != TS_DTYPE_float16)
         faults |= TS_ND_DIVIDE;
     if ((isinf(r[0]) || isinf(r[1])) && finite)
-        faults |= check_is_pole((ts_nd_fn)node->fn, x[0], x[1]) ? TS_ND_DIVIDE
-                  : node->fn == TS_ND_floor_divide              ? TS_ND_OVERFLOW | TS_ND_INVALID /* less its floor */
-                                                                : TS_ND_OVERFLOW;
+        faults |= check_is_pole((ts_nd_fn)node->fn, x[0], x[1])
+                      ? TS_ND_DIVIDE : ts__nd_check_beyond((ts_nd_fn)node->fn, (ts_dtype)node->loop);
     return faults;
 }
 

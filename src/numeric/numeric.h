@@ -526,6 +526,9 @@ uint32_t ts__nd_check_end(const nd_check *check, const nd_node *node, char *data
 
 bool ts__nd_check_is_safe(ts_dtype from, ts_dtype to); /* whether a cast has no faults to tell of */
 bool ts__nd_check_divides(ts_nd_fn fn);                /* whether it divides, so integers have faults to tell of too */
+/* The faults of an infinite result of finite numbers that is no pole: floors of floats, which NumPy takes from the
+ * quotient, are invalid too, but for float16, whose quotients do not overflow before they are rounded. */
+uint32_t ts__nd_check_beyond(ts_nd_fn fn, ts_dtype loop);
 bool ts__nd_check_orders(ts_nd_fn fn, ts_dtype loop);   /* whether it orders complex numbers; of NaN it is invalid */
 
 /* What says that nothing went wrong in a call without a mask: one look at all of its results, which are finite; at its

@@ -201,8 +201,7 @@ ts_val ts__nd_tell_code(const nd_emit *e, const nd_node *node, const nd_val *x, 
     bool compares = fn == TS_ND_logaddexp || fn == TS_ND_logaddexp2; /* operands, of which NaN is invalid */
     ts_val invalid = compares ? nan : tell_invalid(e, node, x, y, nan, nan_in);
     ts_val odd = ts__nd_emit_either(e, nan_in, inf_in), beyond = ts__nd_emit_both(e, inf, ts__nd_emit_not(e, odd));
-    uint32_t above = fn == TS_ND_floor_divide ? TS_ND_OVERFLOW | TS_ND_INVALID : TS_ND_OVERFLOW; /* as check.c has it */
-    ts_val pole = tell_pole(e, fn, x), kind = tell_number(e, above);
+    ts_val pole = tell_pole(e, fn, x), kind = tell_number(e, ts__nd_check_beyond(fn, e->loop));
     if (pole)
         kind = ts_select(e->b, pole, tell_number(e, TS_ND_DIVIDE), kind);
     ts_val code = ts_select(e->b, beyond, kind, tell_number(e, 0));

@@ -128,6 +128,9 @@ m.cumprod(m.array([np.inf, np.inf, 2])[::-1], dtype='c8')
 m.nancumprod(m.array([np.inf, np.inf], 'f2'), dtype='c16')
 m.floor_divide(m.array([1.0]), m.array([1e-320]))
 m.floor_divide(m.array([1.0] * 30), m.array([1e-320] * 30))
+m.floor_divide(m.array([6e4], 'f2'), np.float16(1e-3))
+m.divmod(m.array([6e4, 1], 'f2'), np.float16(1e-3))
+m.floor_divide(m.array([6e4] * 100000, 'f2'), np.float16(1e-3))
 m.zeros((0, 4))[m.zeros((0, 1), int), m.array([9])]
 m.zeros((0, 4))[:, [9]]
 m.zeros((4, 4)).__setitem__((m.zeros((0, 1), int), m.array([9])), 1)
