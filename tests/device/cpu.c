@@ -404,16 +404,24 @@ static void entry_longest(const uint64_t *params, const uint32_t grid[3], int64_
 static void long_blocks_are_spread_whatever_short_ones_took(void)
 {
     ts_device *device = device_new(2, NULL);
+    ts_stream *own;
     ts_program *program = program_of(device, entry_longest, one_param, NULL, 0);
     _Atomic int64_t longest = 0;
     uint64_t param = (uintptr_t)&longest;
-    const ts_stream *stream = ts_device_default_stream(device);
-    for (int round = 0; round < 20; round++) /* blocks that take nothing: all in the caller's thread */
-        CHECK_OK(ts_program_launch(program, stream, (uint32_t[3]){4, 1, 1}, &param, 0, &err));
-    CHECK_INT(atomic_load(&longest), 4);
-    atomic_store(&longest, 0);
-    CHECK_OK(ts_program_launch(program, stream, (uint32_t[3]){4, 1, 1}, &param, TS_LAUNCH_LONG, &err));
-    CHECK_INT(atomic_load(&longest), 1);
+    CHECK_OK(ts_stream_create(device, &own, &err));
+    const ts_stream *const streams[] = {ts_device_default_stream(device), own};
+    for (int i = 0; i < 2; i++) {
+        for (int round = 0; round < 20; round++) /* blocks that take nothing: all in one thread */
+            CHECK_OK(ts_program_launch(program, streams[i], (uint32_t[3]){4, 1, 1}, &param, 0, &err));
+        CHECK_OK(ts_stream_sync(streams[i], TS_FOREVER, &err));
+        CHECK_INT(atomic_load(&longest), 4);
+        atomic_store(&longest, 0);
+        CHECK_OK(ts_program_launch(program, streams[i], (uint32_t[3]){4, 1, 1}, &param, TS_LAUNCH_LONG, &err));
+        CHECK_OK(ts_stream_sync(streams[i], TS_FOREVER, &err));
+        CHECK_INT(atomic_load(&longest), 1);
+        atomic_store(&longest, 0);
+    }
+    ts_stream_destroy(own);
     ts_program_destroy(program);
     ts__cpu_destroy(device);
 }

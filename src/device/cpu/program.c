@@ -431,7 +431,7 @@ static ts_status program_run_brief(cpu_program *program, const uint32_t grid[3],
 typedef struct launch_task {
     cpu_task base;
     cpu_program *program; /* one reference */
-    uint32_t grid[3];
+    uint32_t grid[3], flags;
     uint64_t params[];
 } launch_task;
 
@@ -439,7 +439,7 @@ static ts_status program_run_task(cpu_task *task, _Atomic uint32_t *stop, ts_err
 {
     launch_task *launch = (launch_task *)task;
     cpu_run run = {.program = launch->program, .stop = stop, .params = launch->params, .grid = launch->grid,
-                   .pool = &cpu_of(launch->program->base.device)->pool};
+                   .pool = &cpu_of(launch->program->base.device)->pool, .is_long = launch->flags & TS_LAUNCH_LONG};
     return program_run(&run, err);
 }
 
@@ -475,6 +475,7 @@ ts_status cpu_program_launch(ts_program *handle, const ts_stream *stream, const 
         return ts_fail(err, TS_NOMEM, "out of memory for a launch of kernel '%s'", handle->name);
     task->program = program;
     task->base.end = program_end_task;
+    task->flags = flags;
     memcpy(task->grid, grid, sizeof shape->grid);
     memcpy(task->params, params, bytes);
     atomic_fetch_add(&program->references, 1);
