@@ -336,7 +336,7 @@ static ts_status nd_check_dtype(const char *function, ts_dtype dtype, ts_error *
                    (uint32_t)dtype, TS_DTYPE_COUNT - 1);
 }
 
-#define ND_MOST_BYTES ((int64_t)1 << 56) /* of an address space: more is refused at once, not when it is read */
+#define ND_MOST_BYTES ((int64_t)1 << 47) /* of an address space: more is refused at once, not when it is read */
 
 static ts_status nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t item, uint32_t rank, const int64_t *shape,
                           bool columns, ts_nd **out, ts_error *err)

@@ -156,7 +156,7 @@ def test_a_write_leaves_what_cannot_be_computed_waiting(what, lies) -> None:
 def test_a_write_where_such_a_value_reads_is_its_error(what) -> None:
     a = np.arange(4000.0)
     big = np.broadcast_to(a, (1 << 32, 4000)) * 2
-    other = np.ones((1 << 23, 1 << 22)) * 3  # its error is another
+    other = np.ones((1 << 22, 1 << 22)) * 3  # its error is another
     with pytest.raises(MemoryError, match=r"125\. TiB"):
         WRITES[what](a)
     numpy.testing.assert_array_equal(a, numpy.arange(4000.0))

@@ -406,6 +406,9 @@ def test_arrays_beyond_an_address_space_are_refused_at_once() -> None:
     for call in (lambda: tn.empty(2**60, "u1"), lambda: tn.zeros((2**30, 2**30), "i1"), lambda: one + 1, one.copy):
         with pytest.raises(MemoryError, match=r"Unable to allocate 1\.00 EiB for an array with shape"):
             call()
+    for n in (2**47 + 1, 2**56):
+        with pytest.raises(MemoryError, match=r"Unable to allocate (128\. T|64\.0 P)iB for an array with shape"):
+            tn.zeros(n, "u1")
     assert one[:3].tolist() == [1, 1, 1]
 
 
