@@ -6,6 +6,7 @@
  *
  *     block     what one thread makes of the result
  *     piece     MATRIX_DEPTH of k and MATRIX_COLUMNS of b, packed in panels: [n / (3 vectors)][k][3 vectors]
+ *               Rows of b that no second tile reads are read where they are
  *     strip     MATRIX_ROWS rows of a, read where they are if rows are dense, else packed: [m / ROWS][k][ROWS]
  *     tile      ROWS rows and three vectors of the result, in registers while k runs through the piece
  *
@@ -43,12 +44,12 @@ typedef struct matrix_of {
 } matrix_of;
 
 /* A strip times a piece. Row r of a begins at the multiple of a tile's rows below it times `a_row`, and a_m for each
- * further row: the same where rows are not packed. */
+ * further row: the same where rows are not packed. Column c of b begins at c times `b_col`, b_k for each further k. */
 typedef struct matrix_step {
     const void *a, *b;
     void *c;
-    int64_t m, k, n, a_row, a_m, a_k, c_m;
-    bool begins, packs; /* at k = 0; a */
+    int64_t m, k, n, a_row, a_m, a_k, b_col, b_k, c_m;
+    bool begins, packs, is_packed; /* at k = 0; a; b, in panels with zeros behind its last column */
 } matrix_step;
 
 #define MATRIX_INLINE static inline __attribute__((always_inline))
