@@ -343,8 +343,8 @@ TS_API TS_CHECKED ts_status ts_nd_accumulate(ts_nd_graph *graph, const ts_nd_red
 TS_API TS_CHECKED ts_status ts_nd_product_meet(ts_nd *a, ts_nd *b, ts_error *err);
 /* The product of two matrices or vectors of one dtype, a (M, K) or (K) and b (K, N) or (K), as a fold of products: for
  * vectors and small matrices. Its axes are M and N, those that there are. In host memory one of float32 or
- * float64 with a vector runs at once, without a kernel, and small ones of matrices and complex numbers do; the order of
- * its sums follows from shape and strides.
+ * float64 with a vector runs at once, without a kernel, and small ones of matrices and complex numbers do, and those of
+ * a matrix and few vectors; the order of its sums follows from shape and strides.
  * Owns: *result, a new array. Errors: TS_SHAPE. */
 TS_API TS_CHECKED ts_status ts_nd_product(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err);
 /* The sum along an axis of the products of a and b, which broadcast, in the dtype of both; of bool whether any is true.

@@ -244,7 +244,8 @@ bool ts_nd_matrices_are(const ts_nd *a, const ts_nd *b)
     int64_t odd = 0, m = ts_nd_shape(a)[0], n = ts_nd_shape(b)[1];
     for (int d = 0; d < 2; d++)
         odd |= ts_nd_strides(a)[d] | ts_nd_strides(b)[d];
-    return m > 1 && n > 1 && a->count > (m > ROWS ? FEW : FEW_OF_ROWS) / n && !(odd & (a->item - 1));
+    return m > 1 && n > 1 && a->count > (m > ROWS ? FEW : FEW_OF_ROWS) / n && !(odd & (a->item - 1)) &&
+           !ts__nd_product_is_thin(a, b);
 }
 
 ts_status ts_nd_matrices_begin(ts_nd *a, ts_nd *b, ts_nd_matrices *job, ts_error *err)

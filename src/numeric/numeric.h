@@ -276,6 +276,8 @@ void ts__nd_device_name(const ts_nd_graph *graph, ts_nd_name *out); /* "cpu", "c
 TS_CHECKED ts_status ts__nd_read(ts_nd *a, int64_t offset, ts_nd_event_kind kind, const char *name, void *out,
                                  ts_error *err);
 bool ts__nd_is_host(const ts_nd_graph *graph); /* whether its arrays lie in host memory */
+/* product.c: whether a product is of few vectors that lie densely, as rows of the matrix do. */
+bool ts__nd_product_is_thin(const ts_nd *a, const ts_nd *b);
 /* TS_VALUE where the array lies on another device than the graph's; NULL lies anywhere. */
 TS_CHECKED ts_status ts__nd_same_device(const ts_nd_graph *graph, const ts_nd *a, const char *function, ts_error *err);
 

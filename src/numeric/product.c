@@ -5,7 +5,8 @@
  * leaves are rows times a matrix, each with the bits that it has alone. Complex numbers that are few, or few of which
  * make each result, are summed in their order.
  *
- *     rows      elements of a row lie side by side: sums of every 16th product (float32: 32nd), joined by halves
+ *     rows      elements of a row lie side by side: sums of every 16th product (float32: 32nd), joined by halves; so
+ *               are a matrix times few vectors that are dense, which reads its rows once, and rows each times its own
  *     columns   rows of results do: four products are added to each at a time, after 512 the sum is put aside
  *     else      sums of every fourth product
  *
@@ -23,14 +24,18 @@ enum {
     PRODUCT_FEW = 8,          /* columns up to which each is a row with a step */
     PRODUCT_SPREAD = 1 << 19, /* bytes from which on all threads read them, each some rows or columns */
     PRODUCT_MATRICES = 1 << 15, /* multiplications of two matrices that are loops, where matrix.c has none for them */
+    PRODUCT_THIN = 4,           /* vectors that are rows times a matrix whose rows are dense, too */
+    PRODUCT_LEAST = 1 << 10, PRODUCT_MOST = 1 << 16, /* bytes of such a row: worth its end, stays in a cache */
     PRODUCT_SHALLOW = 8         /* complex products of one result up to which they are loops, however many results */
 };
 
-/* out (M), dense, of a (M, K) and x (K); steps in elements. */
+/* out (M) of a (M, K) and x (K), or, of rows that are dense, out (N, M) of N vectors x; steps in elements. x_m steps
+ * to the vector of the next row where each has its own. */
 typedef struct product_of {
     const void *a, *x;
     void *out;
-    int64_t m, k, a_m, a_k, x_k;
+    int64_t m, k, a_m, a_k, x_k, x_m, out_m; /* out_m is 1 but for rows that are dense */
+    int64_t n, x_n, out_n;
     bool by_columns;
 } product_of;
 
@@ -57,11 +62,11 @@ typedef struct product_of {
         return sum;                                                                                                 \
     }                                                                                                               \
     /* So many rows, side by side: several streams of memory are read faster than one. */                           \
-    PRODUCT_INLINE void type##_rows(const type *a, int64_t step, const type *x, int64_t n, int rows, type *out)     \
+    PRODUCT_INLINE void type##_rows(const product_of *p, const type *a, const type *x, int rows, type *out)         \
     {                                                                                                               \
         enum { LANES = PRODUCT_BYTES / sizeof(type) };                                                              \
         type##_vector even[PRODUCT_ROWS] = {{0}}, odd[PRODUCT_ROWS] = {{0}};                                        \
-        int64_t i = 0;                                                                                              \
+        int64_t i = 0, n = p->k, step = p->a_m;                                                                     \
         for (; i + 2 * LANES <= n; i += 2 * LANES) {                                                                \
             type##_vector x0 = *(const type##_vector *)(x + i), x1 = *(const type##_vector *)(x + i + LANES);       \
             PRODUCT_UNROLLED(r, rows)                                                                               \
@@ -71,7 +76,15 @@ typedef struct product_of {
             }                                                                                                       \
         }                                                                                                           \
         PRODUCT_UNROLLED(r, rows)                                                                                   \
-            out[r] = type##_row_end(even[r], odd[r], a + r * step, x, i, n);                                        \
+            out[r * p->out_m] = type##_row_end(even[r], odd[r], a + r * step, x, i, n);                             \
+    }                                                                                                               \
+    /* Rows and all vectors, which are read again from the first cache. */                                          \
+    PRODUCT_INLINE void type##_rows_each(const product_of *p, int64_t row, int rows)                                \
+    {                                                                                                               \
+        const type *x = (const type *)p->x + row * p->x_m;                                                          \
+        for (int64_t v = 0; v < p->n; v++)                                                                          \
+            type##_rows(p, (const type *)p->a + row * p->a_m, x + v * p->x_n, rows,                                 \
+                        (type *)p->out + v * p->out_n + row * p->out_m);                                            \
     }                                                                                                               \
     PRODUCT_INLINE type type##_steps(const type *a, int64_t a_step, const type *x, int64_t x_step, int64_t n)       \
     {                                                                                                               \
@@ -134,10 +147,10 @@ typedef struct product_of {
             return;                                                                                                 \
         }                                                                                                           \
         int64_t i = 0;                                                                                              \
-        for (; i + PRODUCT_ROWS <= p->m && is_dense; i += PRODUCT_ROWS)                                             \
-            type##_rows(a + i * p->a_m, p->a_m, p->x, p->k, PRODUCT_ROWS, out + i);                                 \
+        for (; i + PRODUCT_ROWS <= p->m && is_dense && !p->x_m; i += PRODUCT_ROWS)                                  \
+            type##_rows_each(p, i, PRODUCT_ROWS);                                                                   \
         for (; i < p->m && is_dense; i++)                                                                           \
-            type##_rows(a + i * p->a_m, p->a_m, p->x, p->k, 1, out + i);                                            \
+            type##_rows_each(p, i, 1);                                                                              \
         for (; i < p->m; i++)                                                                                       \
             out[i] = type##_steps(a + i * p->a_m, p->a_k, p->x, p->x_k, p->k);                                      \
     }
@@ -223,7 +236,8 @@ static void product_part(void *user, int64_t begin, int64_t end)
     int64_t item = (int64_t)ts_dtype_bytes(spread->dtype);
     product_of p = *spread->product;
     p.a = (const char *)p.a + begin * p.a_m * item;
-    p.out = (char *)p.out + begin * item;
+    p.x = (const char *)p.x + begin * p.x_m * item;
+    p.out = (char *)p.out + begin * p.out_m * item;
     p.m = end - begin;
     product_run(&p, spread->dtype);
 }
@@ -257,7 +271,20 @@ static product_shape product_shape_of(const ts_nd *a, const ts_nd *b)
     return s;
 }
 
-/* It depends on device, dtype and shape alone, as the order of sums does; *shape is set where it is so. */
+/* Few vectors times a matrix, all dense along K: faster as rows than as tiles, most of whose lanes were idle. */
+static bool product_is_thin(const ts_nd *a, product_shape s)
+{
+    bool is_float = a->dtype == TS_DTYPE_float32 || a->dtype == TS_DTYPE_float64;
+    return is_float && s.a_k == 1 && s.b_k == 1 && TS_MIN(s.m, s.n) <= PRODUCT_THIN &&
+           s.k * a->item >= PRODUCT_LEAST && s.k * a->item <= PRODUCT_MOST;
+}
+
+bool ts__nd_product_is_thin(const ts_nd *a, const ts_nd *b)
+{
+    return a->count && b->count && product_is_thin(a, product_shape_of(a, b));
+}
+
+/* It depends on device, dtype, shape and strides alone, as the order of sums does; *shape is set where it is so. */
 static bool product_is_direct(const ts_nd *a, const ts_nd *b, product_shape *shape)
 {
     bool is_float = a->dtype == TS_DTYPE_float32 || a->dtype == TS_DTYPE_float64;
@@ -266,7 +293,7 @@ static bool product_is_direct(const ts_nd *a, const ts_nd *b, product_shape *sha
         (!is_float && !is_complex))
         return false;
     product_shape s = *shape = product_shape_of(a, b);
-    bool is_small = a->count * s.n <= PRODUCT_MATRICES;
+    bool is_small = a->count * s.n <= PRODUCT_MATRICES || product_is_thin(a, s);
     is_small |= is_complex ? s.k <= PRODUCT_SHALLOW && s.m <= PRODUCT_SHALLOW : s.m == 1 || s.n == 1;
     return is_small && a->count && b->count;
 }
@@ -276,34 +303,67 @@ bool ts_nd_product_is_direct(const ts_nd *a, const ts_nd *b)
     return product_is_direct(a, b, &(product_shape){0});
 }
 
-static ts_status product_direct(ts_nd *a, ts_nd *b, product_shape s, ts_nd **result, ts_error *err)
+/* Loops over a matrix and vectors, into an array that the caller made. */
+static ts_status product_loops(ts_nd *matrix, ts_nd *vector, ts_nd *result, product_of *p, int64_t times,
+                               ts_error *err)
 {
-    ts_nd_graph *graph = a->graph;
-    bool is_turned = s.n > 1; /* each row of a, x (1, K) @ b: columns of b are the rows of the loops */
-    ts_nd *matrix = is_turned ? b : a, *vector = is_turned ? a : b;
-    product_of p = {.m = s.m, .k = s.k, .a_m = s.a_m, .a_k = s.a_k, .x_k = s.b_k};
-    if (is_turned)
-        p = (product_of){.m = s.n, .k = s.k, .a_m = s.b_n, .a_k = s.b_k, .x_k = s.a_k};
-    int64_t shape[2] = {s.m, s.n};
-    uint32_t rank = a->rank + b->rank - 2u, first = a->rank == 1;
+    ts_nd_graph *graph = matrix->graph;
     void *left, *right;
-    TS_TRY(ts_nd_empty(graph, (ts_dtype)a->dtype, rank, shape + first, false, result, err));
     nd_event event = nd_event_begin(graph);
     ts_status status = ts__nd_memory(matrix, TS_ND_CAUSE_fold, false, &left, NULL, err);
     if (status == TS_OK)
         status = ts__nd_memory(vector, TS_ND_CAUSE_fold, false, &right, NULL, err);
     if (status == TS_OK)
-        status = ts__nd_memory(*result, TS_ND_CAUSE_fold, false, &p.out, NULL, err);
+        status = ts__nd_memory(result, TS_ND_CAUSE_fold, false, &p->out, NULL, err);
     if (status == TS_OK) {
-        p.a = left, p.x = right;
-        for (int64_t i = 0; i < (is_turned ? s.m : 1); i++) {
-            product_over_threads(graph->device, &p, (ts_dtype)a->dtype, a->item);
-            p.x = (const char *)p.x + s.a_m * a->item;
-            p.out = (char *)p.out + s.n * a->item;
+        p->a = left, p->x = right;
+        for (int64_t i = 0; i < times; i++) {
+            product_over_threads(graph->device, p, (ts_dtype)matrix->dtype, matrix->item);
+            p->x = (const char *)p->x + p->x_n * matrix->item;
+            p->out = (char *)p->out + p->out_n * matrix->item;
         }
     }
-    nd_event_end(graph, &event, a->count <= graph->small ? TS_ND_EVENT_small : TS_ND_EVENT_NONE, "matmul", 0);
+    nd_event_end(graph, &event, matrix->count <= graph->small ? TS_ND_EVENT_small : TS_ND_EVENT_NONE, "matmul", 0);
     return status;
+}
+
+static ts_status product_direct(ts_nd *a, ts_nd *b, product_shape s, ts_nd **result, ts_error *err)
+{
+    bool is_thin = product_is_thin(a, s);
+    bool is_turned = is_thin ? s.n > s.m : s.n > 1; /* each row of a, x (1, K) @ b: columns of b are the loops' rows */
+    ts_nd *matrix = is_turned ? b : a, *vector = is_turned ? a : b;
+    product_of p = {.m = s.m, .k = s.k, .a_m = s.a_m, .a_k = s.a_k, .x_k = s.b_k, .out_m = s.n, .n = s.n,
+                    .x_n = s.b_n, .out_n = 1};
+    if (is_turned)
+        p = (product_of){.m = s.n, .k = s.k, .a_m = s.b_n, .a_k = s.b_k, .x_k = s.a_k, .out_m = 1, .n = s.m,
+                         .x_n = s.a_m, .out_n = s.n};
+    int64_t times = is_thin ? 1 : p.n;
+    p.n = is_thin ? p.n : 1;
+    int64_t shape[2] = {s.m, s.n};
+    uint32_t rank = a->rank + b->rank - 2u, first = a->rank == 1;
+    TS_TRY(ts_nd_empty(a->graph, (ts_dtype)a->dtype, rank, shape + first, false, result, err));
+    return product_loops(matrix, vector, *result, &p, times, err);
+}
+
+/* Whether rows of a times those of b are loops: both lie densely. */
+static bool product_is_row_by_row(const ts_nd *a, const ts_nd *b, uint32_t axis)
+{
+    bool is_float = a->dtype == TS_DTYPE_float32 || a->dtype == TS_DTYPE_float64;
+    if (!is_float || a->dtype != b->dtype || a->rank != 2 || b->rank != 2 || axis != 1 || !a->count ||
+        !ts__nd_is_host(a->graph) || a->meaning || b->meaning)
+        return false;
+    const int64_t *shape = ts_nd_shape(a), *strides = ts_nd_strides(a), *steps = ts_nd_strides(b);
+    return !memcmp(shape, ts_nd_shape(b), 2 * sizeof *shape) && strides[1] == a->item && steps[1] == a->item &&
+           !((strides[0] | steps[0]) & (a->item - 1));
+}
+
+static ts_status product_row_by_row(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
+{
+    const int64_t *shape = ts_nd_shape(a);
+    product_of p = {.m = shape[0], .k = shape[1], .a_m = ts_nd_strides(a)[0] / a->item, .a_k = 1, .x_k = 1,
+                    .x_m = ts_nd_strides(b)[0] / a->item, .out_m = 1, .n = 1};
+    TS_TRY(ts_nd_empty(a->graph, (ts_dtype)a->dtype, 1, shape, false, result, err));
+    return product_loops(a, b, *result, &p, 1, err);
 }
 
 /* The sum along an axis of products, which are not stored where they wait; of narrow floats in float32, rounded once;
@@ -339,8 +399,13 @@ ts_status ts_nd_sum_products(ts_nd *a, ts_nd *b, uint32_t axis, ts_nd **result, 
         return ts_fail(err, TS_SHAPE, "a sum of products is along axis 0 to %d of arrays of one device",
                        TS_MAX(a->rank, b->rank) - 1);
     nd_inside_begin(a->graph);
-    ts_status status = product_sum(a, b, dtype, axis, result, err);
+    ts_status status = product_is_row_by_row(a, b, axis) ? product_row_by_row(a, b, result, err)
+                                                         : product_sum(a, b, dtype, axis, result, err);
     nd_inside_end(a->graph);
+    if (status != TS_OK) {
+        ts_nd_release(*result);
+        *result = NULL;
+    }
     return status;
 }
 

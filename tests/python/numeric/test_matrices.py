@@ -44,7 +44,8 @@ def test_random_products_are_numpys(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("shape", [(64, 64, 64), (33, 1030, 49), (97, 65, 500), (130, 70, 31), (64, 25, 6), (5, 9, 8)])
+@pytest.mark.parametrize("shape", [(64, 64, 64), (33, 1030, 49), (97, 65, 500), (130, 70, 31), (64, 25, 6), (5, 9, 8),
+                                   (8, 1030, 53), (4, 301, 130), (7, 90, 500)])  # fmt: skip
 def test_the_bits_are_those_of_the_librarys_kernel(dtype, shape):
     m, k, n = shape
     rng = np.random.default_rng(k)
@@ -88,6 +89,79 @@ def test_products_with_their_own_transpose_have_the_bits_of_all_products(dtype):
     with np.errstate(invalid="ignore"):
         wanted = x[:, ::-1] @ x[:, ::-1]
     np.testing.assert_allclose(np.asarray(a @ a), wanted, rtol=1e-3)  # the same memory, but not turned
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_few_vectors_times_a_matrix_have_the_bits_of_each_alone(dtype):
+    """Rows of both are dense along K: each result is a row times a vector, whatever lies beside it."""
+    rng = np.random.default_rng(13)
+    for _ in range(60 if LONG else 20):
+        m, n, k = int(rng.choice([5, 31, 130])), int(rng.integers(2, 6)), int(rng.choice([127, 128, 257, 300, 1030]))
+        x, y = rng.standard_normal((m + 1, k + 3)).astype(dtype), rng.standard_normal((n, k)).astype(dtype)
+        a, b, x, y = tn.array(x)[1:, 2:-1][::-1], tn.array(y)[::-1], x[1:, 2:-1][::-1], y[::-1]
+        bound = 4 * k * np.finfo(dtype).eps * (abs(x).astype("f8") @ abs(y.T).astype("f8"))
+        made = [a @ b.T, (b @ a.T).T, tn.inner(a, b), tn.tensordot(a, b, (1, -1)), tn.tensordot(a, b.T, (1, 0))]
+        for each in made:
+            assert each.dtype == dtype
+            assert (abs(np.asarray(each, "f8") - x.astype("f8") @ y.T.astype("f8")) <= bound).all()
+        if n <= 4 and k * a.itemsize >= 1024:
+            alone = np.stack([np.asarray(a @ b[i]) for i in range(n)], 1)
+            assert all(np.asarray(each).tobytes() == alone.tobytes() for each in made[:1] + made[2:4])
+    wide = rng.standard_normal((700, 400)).astype(dtype)  # for all threads
+    found = tn.array(wide) @ tn.array(wide[:3]).T
+    alone = np.stack([np.asarray(tn.array(wide) @ tn.array(wide[i])) for i in range(3)], 1)
+    assert np.asarray(found).tobytes() == alone.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_rows_times_rows_have_the_bits_of_each_alone(dtype):
+    rng = np.random.default_rng(17)
+    for m, k in ((1, 1), (3, 7), (20, 33), (9, 300), (600, 400)):
+        x, y = (rng.standard_normal((m, k + 1)).astype(dtype) for _ in range(2))
+        x[0, 0], y[-1, -1] = -0.0, np.nan
+        for i, j in ((np.s_[:, 1:], np.s_[:, :-1]), (np.s_[::-1, 1:], np.s_[:1, 1:]), (np.s_[:, :0], np.s_[:, :0])):
+            a, b = tn.array(x)[i], tn.broadcast_to(tn.array(y)[j], (m, x[i].shape[1]))
+            found = tn.einsum("ij,ij->i", a, b)
+            bound = 4 * (k + 1) * np.finfo(dtype).eps * np.einsum("ij,ij->i", abs(x[i]), abs(np.asarray(b)))
+            wanted = np.einsum("ij,ij->i", x[i].astype("f8"), np.asarray(b, "f8"))
+            assert found.dtype == dtype and found.shape == (m,)
+            np.testing.assert_array_equal(np.isnan(found), np.isnan(wanted))
+            assert (abs(np.asarray(found, "f8") - wanted) <= bound)[~np.isnan(wanted)].all()
+            if a.size:
+                alone = np.stack([a[row] @ b[row] for row in range(m)])
+                np.testing.assert_array_equal(np.asarray(found), alone)
+        waits = tn.array(x) * 2
+        twice = np.asarray(tn.einsum("ij,ij->i", waits, waits))
+        np.testing.assert_allclose(twice, np.einsum("ij,ij->i", 2 * x, 2 * x), 1e-4 if dtype == "f4" else 1e-12)
+
+
+def test_fields_of_records_are_multiplied_as_they_lie():
+    rng = np.random.default_rng(19)
+    whole = np.zeros((40, 200), [("tag", "i4"), ("x", "f8")])
+    whole["x"] = rng.random((40, 200))
+    a, x = tn.array(whole)["x"], whole["x"]
+    np.testing.assert_allclose(np.asarray(a @ a[:2].T), x @ x[:2].T)
+    np.testing.assert_allclose(np.asarray(a @ a[0]), x @ x[0])
+    np.testing.assert_allclose(np.asarray(tn.einsum("ij,ij->i", a, a)), np.einsum("ij,ij->i", x, x))
+
+
+def test_axes_of_tensordot_of_matrices_are_numpys():
+    rng = np.random.default_rng(23)
+    for _ in range(40):
+        x, y = (rng.random(rng.choice([1, 2, 3], 2)) for _ in range(2))
+        axes = [(1, 0), (0, 0), (1, 1), (0, 1), (-1, 0), ([1], [0]), (2, 0), 1, 2, (np.int64(1), 0), ((0, 1), (0, 1))]
+        for each in axes:
+            results = []
+            for of in (np, tn):
+                try:
+                    results.append(np.asarray(of.tensordot(of.array(x), of.array(y), each)))
+                except Exception as failure:
+                    results.append(type(failure))
+            if isinstance(results[0], type):
+                assert results[0] is results[1]
+            else:
+                np.testing.assert_allclose(results[1], results[0])
+                assert results[1].shape == results[0].shape
 
 
 def test_what_is_not_finite_stays_where_it_is():
