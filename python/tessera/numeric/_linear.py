@@ -444,8 +444,16 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
     return _multiply(a[:, None], b, out)
 
 
+_MATRIX_AXES = ((0, 0), (0, 1), (1, 0), (1, 1))  # of two matrices, which need no other shape
+
+
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """Sums of products over some axes of both."""
+    if are_floats(a, b) and a.ndim == b.ndim == 2 and a.size > 1 < b.size and type(axes) is tuple:
+        if [*map(type, axes)] == [int, int] and axes in _MATRIX_AXES:
+            x, y = a.T if axes[0] == 0 else a, b.T if axes[1] == 1 else b
+            if x.shape[1] == y.shape[0]:
+                return x.dot(y)
     a, b = f.asarray(a), f.asarray(b)
     try:
         first, second = axes
