@@ -320,8 +320,9 @@ int numeric_watch_ask(core_state *state, ts_nd_graph *graph, numeric_watch *out)
 int numeric_watch_cast(core_state *state, ts_nd_graph *graph, const ts_nd *x, int64_t count, numeric_watch *out);
 /* Whether a finite number is beyond what a float dtype holds, or any beyond an integer's. */
 bool numeric_outgrows(const ts_nd_operand *in, ts_dtype dtype);
-/* The faults that errstate wants told of otherwise than by warnings, as bits; else 0; -1 with exception. */
-int numeric_wanted(core_state *state, ts_nd_graph *graph);
+/* The faults of a reduction of x that errstate wants told of otherwise than by warnings, or the filters of these at the
+ * call, as bits; else 0; -1 with exception. */
+int numeric_wanted(core_state *state, const ts_nd *x);
 /* Calls from now on are watched so, until ts_nd_graph_strict(graph, false). */
 void numeric_watch_begin(ts_nd_graph *graph, const numeric_watch *watch);
 /* Tells of faults as numpy.errstate wants it: 0, or -1 with exception. */

@@ -243,16 +243,17 @@ static int watch_is_default(core_state *state)
     return is_default;
 }
 
-int numeric_wanted(core_state *state, ts_nd_graph *graph)
+int numeric_wanted(core_state *state, const ts_nd *x)
 {
+    enum { LOOKED_AT = 1024 }; /* so many elements of the host do not wait and are looked at anyway */
     numeric_watch watch;
     int is_default = watch_is_default(state);
-    if (is_default)
+    bool on_gpu = x->graph != state->numeric->graphs[0];
+    if (is_default < 0 || (is_default && (on_gpu || x->count <= LOOKED_AT)))
         return is_default < 0 ? -1 : 0;
-    if (numeric_watch_ask(state, graph, &watch) < 0)
+    if (numeric_watch_ask(state, x->graph, &watch) < 0)
         return -1;
-    bool on_gpu = graph != state->numeric->graphs[0];
-    return watch.is_strict ? (int)((watch.wants & (on_gpu ? UINT32_MAX : TS_ND_UNDERFLOW)) | TS_ND_OVERFLOW) : 0;
+    return watch.at_once ? (int)((watch.wants & (on_gpu ? UINT32_MAX : TS_ND_UNDERFLOW)) | TS_ND_OVERFLOW) : 0;
 }
 
 void numeric_watch_begin(ts_nd_graph *graph, const numeric_watch *watch)
@@ -261,15 +262,23 @@ void numeric_watch_begin(ts_nd_graph *graph, const numeric_watch *watch)
     ts_nd_graph_wants(graph, watch->wants);
 }
 
-/* Waits for what was launched and adds the faults that it tells of. */
-static ts_status call_await_faults(ts_nd_graph *graph, uint32_t *faults, ts_error *err)
+/* Waits for what was launched and adds the faults that it tells of: with `fn` those of this function alone, and others
+ * are kept for the next read. */
+static ts_status call_await_faults(numeric_state *n, ts_nd_graph *graph, const ts_nd_fn *fn, uint32_t *faults,
+                                   ts_error *err)
 {
     uint8_t told[TS_ND_COUNT];
     if (!ts_nd_graph_is_late(graph))
         return TS_OK;
     TS_TRY(ts_nd_graph_late(graph, told, err));
-    for (int fn = 0; fn < TS_ND_COUNT; fn++)
-        *faults |= told[fn];
+    for (int i = 0; i < TS_ND_COUNT; i++) {
+        if (!fn || i == (int)*fn)
+            *faults |= told[i];
+        else if (told[i]) {
+            n->late_faults[i] |= told[i];
+            n->late_kept = true;
+        }
+    }
     return TS_OK;
 }
 
@@ -335,8 +344,9 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, ts_nd_call *cal
     ts_status status = ts_nd_run(graph, call, &result, &err);
     ts_nd_graph_strict(graph, false);
     uint32_t faults = ts_nd_graph_faults(graph);
-    if (status == TS_OK && watch.is_strict) { /* of what was not looked at here, kernels tell */
-        status = call_await_faults(graph, &faults, &err);
+    if (status == TS_OK && (watch.is_strict || (in_host && watch.at_once))) {
+        /* of what was not looked at here, kernels tell */
+        status = call_await_faults(state->numeric, graph, watch.is_strict ? NULL : &call->fn, &faults, &err);
         if (status != TS_OK && !out)
             ts_nd_release(result);
     }

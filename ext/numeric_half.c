@@ -144,7 +144,7 @@ static PyObject *half_fold(PyObject *module, PyObject *args)
     reduction.where = where == Py_None ? NULL : ND(where);
     reduction.keeps = keeps;
     reduction.looks = true;
-    int wanted = numeric_wanted(state, reduction.x->graph);
+    int wanted = numeric_wanted(state, reduction.x);
     if (wanted < 0)
         return NULL;
     reduction.wanted = (uint32_t)wanted;

@@ -117,7 +117,7 @@ static PyObject *routine_fold(core_state *state, int which, PyObject *const *arg
         return keeps == Py_True ? NULL : routine_fold_flat(state, which, args[0]);
     ts_nd_reduction reduction = {.fold = fold, .x = ND(args[0]), .axes = axes, .keeps = keeps == Py_True, .looks = true,
                                  .dtype = is_sum ? routine_sum_dtype((ts_dtype)a->dtype) : TS_DTYPE_NONE};
-    int wanted = is_sum ? numeric_wanted(state, a->graph) : 0;
+    int wanted = is_sum ? numeric_wanted(state, a) : 0;
     if (wanted < 0)
         return NULL;
     reduction.wanted = (uint32_t)wanted;

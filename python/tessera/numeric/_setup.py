@@ -346,7 +346,8 @@ _STRICT, _AT_ONCE, _UNDERFLOW = 16, 32, 64  # CALL_STRICT, CALL_AT_ONCE, CALL_UN
 def watches() -> int:
     """The faults that numpy.errstate wants warnings of, as bits; `_STRICT` where it wants them reported in other ways,
     and `_UNDERFLOW` where it wants that.
-    By Python's filters of warnings none where these are ignored, and `_AT_ONCE`, too, where each is wanted."""
+    By Python's filters of warnings none where these are ignored, and `_AT_ONCE`, too, where one may be an error or each
+    is shown."""
     wanted: Any = numpy.geterr()
     if wanted["under"] != "ignore":
         return _STRICT | _UNDERFLOW
@@ -356,15 +357,22 @@ def watches() -> int:
     if action == "ignore":
         return 0
     bits = sum(bit for bit, (kind, _, _) in _FAULTS.items() if bit < _GROWS and wanted[kind] == "warn")
-    return bits | _AT_ONCE if bits and action in ("always", "all", "error") else bits
+    return bits | _AT_ONCE if bits and action == "error" else bits
 
 
 def _filtered() -> str:
-    """What Python's filters do with warnings of faults; "default" where that depends on more than their kind."""
+    """What Python's filters do with warnings of faults: "error" where one that may match raises or shows each,
+    whichever messages, modules and lines it names; "ignore" where all of them ignore."""
+    actions = set()
     for action, message, category, module, line in warnings.filters:
-        if issubclass(RuntimeWarning, category):
-            return action if (message, module, line) == (None, None, 0) else "default"
-    return "default"
+        if not issubclass(RuntimeWarning, category):
+            continue
+        actions.add("error" if action in ("always", "all", "error") else action)
+        if (message, module, line) == (None, None, 0):  # those behind it are never asked
+            break
+    else:
+        actions.add("default")
+    return "error" if "error" in actions else "ignore" if actions == {"ignore"} else "default"
 
 
 def _call_or_log(how: str, words: str, text: str, code: int) -> None:

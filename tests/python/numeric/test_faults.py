@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import platform
 import warnings
 
@@ -225,6 +226,42 @@ def test_filters_at_the_end_of_the_list_hold():
         warnings.simplefilter("error", append=True)
         with pytest.raises(RuntimeWarning):
             1 / x
+
+
+ERROR_FILTERS = {
+    "kind": lambda: warnings.simplefilter("error"), "message": lambda: warnings.filterwarnings("error", "overflow"),
+    "last": lambda: warnings.simplefilter("error", append=True),
+    "behind another": lambda: (warnings.simplefilter("error"), warnings.filterwarnings("ignore", "nothing of us")),
+    "line": lambda: warnings.filterwarnings("error", module=__name__.replace(".", "[.]")),
+}  # fmt: skip
+OVERFLOWS = {
+    "chain": lambda m, a: a * 10 + 1, "exp": lambda m, a: m.exp(a), "sum": lambda m, a: a.sum(),
+    "rows": lambda m, a: m.add.reduce(a.reshape(50, -1), axis=1), "cumsum": lambda m, a: m.add.accumulate(a),
+    "product": lambda m, a: m.multiply.reduce(a), "cast": lambda m, a: a.astype("f4"),
+    "waiting": lambda m, a: m.add.reduce(a.reshape(-1, 50) + 1, axis=1), "in place": lambda m, a: operator.imul(a, 10),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ERROR_FILTERS)
+def test_filters_that_raise_hold_however_they_are_written(how):
+    with warnings.catch_warnings():
+        warnings.resetwarnings()
+        warnings.filterwarnings("ignore", "numpy.dtype size changed")
+        ERROR_FILTERS[how]()
+        for name, call in OVERFLOWS.items():
+            if (how, name) == ("line", "sum"):  # NumPy's line is in its own program
+                continue
+            for m in (np, tn):
+                with pytest.raises(RuntimeWarning, match="overflow"):
+                    call(m, m.full(5000, 1e308))
+
+
+def test_filters_that_show_each_warning_hold_however_they_are_written():
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.filterwarnings("always", "overflow")
+        tn.full(5000, 1e308).sum()
+        tn.exp(tn.full(5000, 1e308))
+    assert [str(each.message) for each in seen] == ["overflow encountered in reduce", "overflow encountered in exp"]
 
 
 def test_buffers_lose_no_faults():
