@@ -1011,7 +1011,8 @@ static ts_status call_meet(ts_nd_graph *graph, const ts_nd_call *call, ts_nd **r
         arrays[n++] = call->where;
     if (call->out)
         arrays[n++] = call->out;
-    nd_meeting meeting = {.graph = graph, .count = call_elements(arrays, n), .costs = ND_COSTS_LAUNCH};
+    nd_meeting meeting = {.graph = graph, .count = call_elements(arrays, n), .costs = ND_COSTS_LAUNCH,
+                          .looks = graph->strict};
     if (n == 1 && call->out && meeting.count > CALL_FEW) /* numbers, which go to a part of many elements */
         meeting.costs = 0;
     TS_TRY(ts__nd_meet(&meeting, arrays, n, err));

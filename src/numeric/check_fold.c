@@ -100,14 +100,18 @@ static void fold_mask(fold_look *look, const ts_nd *where)
         look->mask_strides[d] = d < up || ts_nd_shape(where)[d - up] == 1 ? 0 : ts_nd_strides(where)[d - up];
 }
 
+bool ts__nd_check_folds(const ts_nd_reduction *r)
+{
+    char kind = nd_kind(r->dtype ? r->dtype : (ts_dtype)r->x->dtype);
+    return r->looks && (r->fold == TS_ND_SUM || r->fold == TS_ND_PROD) && (kind == 'f' || kind == 'c');
+}
+
 ts_status ts__nd_check_fold(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts_error *err)
 {
     ts_nd_graph *graph = r->x->graph;
-    char kind = nd_kind((ts_dtype)out->dtype);
-    bool computes = (r->fold == TS_ND_SUM || r->fold == TS_ND_PROD) && (kind == 'f' || kind == 'c');
     bool in_host = ts_device_caps_of(graph->device) & TS_DEVICE_HOST_MEMORY;
     bool is_large = r->x->count > FOLD_MOST, is_empty = !r->x->count || !out->count;
-    if (!r->looks || !computes || !in_host || is_empty || ((is_large || out->store->value) && !r->wanted))
+    if (!ts__nd_check_folds(r) || !in_host || is_empty || ((is_large || out->store->value) && !r->wanted))
         return TS_OK;
     fold_look look;
     uint8_t few[FOLD_MOST], *many = NULL;

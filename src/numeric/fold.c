@@ -341,7 +341,8 @@ static ts_status fold_run_any(const ts_nd_reduction *r, bool is_scan, ts_nd *out
 static ts_status fold_meet(ts_nd_graph **graph, const ts_nd_reduction *r, ts_error *err)
 {
     ts_nd *const arrays[] = {r->x, r->where};
-    nd_meeting meeting = {.graph = *graph, .count = r->x->count, .costs = ND_COSTS_LAUNCH};
+    nd_meeting meeting = {.graph = *graph, .count = r->x->count, .costs = ND_COSTS_LAUNCH,
+                          .looks = ts__nd_check_folds(r) && r->wanted};
     if (!nd_may_meet(*graph))
         return TS_OK;
     TS_TRY(ts__nd_meet(&meeting, arrays, 2, err));

@@ -11,7 +11,7 @@
  *     b = a * 2                    of many elements: home again, computed there
  *
  * Few elements come near, too, for a call whose results are looked at for faults before it returns (numpy.errstate
- * wants an error, or a cast loses): check.c finds them there, where a kernel's would be waited for.
+ * wants an error, or a cast loses): check.c and check_fold.c find them there, where a kernel's would be waited for.
  *
  * Nobody sees where a storage lies: the device of its arrays is that of their home, and memory that others get to
  * know is there. A storage moves where what was spent equals the price of its copy, so that calls never take more
@@ -153,7 +153,7 @@ static bool meet_pays(const ts_nd_graph *home, ts_nd *const *arrays, uint32_t n,
 /* Whether all arrays that lie at home can come near for a call whose results are looked at there. */
 static bool meet_looks(const nd_meeting *meeting, const ts_nd_graph *home, ts_nd *const *arrays, uint32_t n)
 {
-    bool may = meeting->graph->strict && meeting->count <= ND_CHECK_MOST && home->reads != UINT32_MAX;
+    bool may = meeting->looks && meeting->count <= ND_CHECK_MOST && home->reads != UINT32_MAX;
     for (uint32_t i = 0; i < n && may; i++)
         if (arrays[i] && arrays[i]->graph == home)
             may = near_may(arrays[i]) && arrays[i]->store->bytes <= NEAR_SMALL;

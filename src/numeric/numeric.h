@@ -290,6 +290,7 @@ typedef struct nd_meeting {
     ts_nd_graph *graph; /* of the call; then where it computes */
     int64_t count;      /* elements that it computes on */
     uint32_t costs;     /* of a few of them; ND_COSTS_RESULT: its result is read, and the device waited for */
+    bool looks;         /* its results are looked at for faults before it returns */
 } nd_meeting;
 TS_CHECKED ts_status ts__nd_meet(nd_meeting *meeting, ts_nd *const *arrays, uint32_t n, ts_error *err);
 /* The same of so many elements, where the first array lies; others may be NULL. */
@@ -547,7 +548,9 @@ void ts__nd_check_read(const void *data, ts_dtype dtype, double x[2]);
 
 /* ---- check_fold.c -------------------------------------------------------------------------------- */
 
-/* Looks at the result of a reduction, where it wants that; faults are the graph's. */
+/* Whether the result of a reduction is one that shows faults, and is looked at for them. */
+bool ts__nd_check_folds(const ts_nd_reduction *r);
+/* Looks at it, where that is so; faults are the graph's. */
 TS_CHECKED ts_status ts__nd_check_fold(const ts_nd_reduction *r, bool is_scan, ts_nd *out, ts_error *err);
 
 /* ---- tell.c -------------------------------------------------------------------------------------- */

@@ -145,6 +145,25 @@ def test_calls_of_few_elements_raise_where_errstate_says_so(mock) -> None:
         same(call, small, small, errors=errors)
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_reductions_of_few_elements_raise_where_errstate_says_so(mock, dtype: str) -> None:
+    calls = [lambda m, a: m.sum(a), lambda m, a: a.sum(-1), lambda m, a: m.add.reduce(a, keepdims=True),
+             lambda m, a: m.cumsum(a), lambda m, a: m.add.accumulate(a), lambda m, a: m.prod(a),
+             lambda m, a: m.sum(a, where=m.asarray(numpy.arange(a.size) != 1))]  # fmt: skip
+    odd = [[1, numpy.inf, -numpy.inf], [6e4, 6e4, 6e4], [numpy.nan, 1, 2], [1, 2, 3]]
+    for call, x, errors in itertools.product(calls, odd, [{"invalid": "raise"}, {"over": "raise"}, {"all": "raise"}]):
+        with np.device("cuda"):
+            given, before = np.asarray(numpy.array(x, dtype), device="cuda"), mock.n_launches
+            ours = heard(lambda: call(np, given), errors)[0]  # noqa: B023
+        assert ours.split("(")[0] == heard(lambda: call(numpy, numpy.array(x, dtype)), errors)[0].split("(")[0]  # noqa: B023
+        assert mock.n_launches == before
+    many = np.asarray(numpy.full(5000, 1, dtype), device="cuda")
+    before = _core.numeric_stats()["carried"]
+    with numpy.errstate(all="raise"):
+        many.sum()
+    assert _core.numeric_stats()["carried"] == before
+
+
 def test_many_elements_stay_and_wait(mock) -> None:
     x = np.asarray(numpy.full(5000, 1e300), device="cuda")
     with np.device("cuda"), warnings.catch_warnings():
