@@ -101,6 +101,13 @@ void ts__nd_check_read(const void *data, ts_dtype dtype, double x[2])
     }
 }
 
+/* The dtype in which an operand's bytes are read: of integers that a narrower loop, or one of other signs, wraps. */
+static ts_dtype check_wrapped(ts_dtype from, ts_dtype loop)
+{
+    bool whole = strchr("iu", nd_kind(from)) && strchr("iu", nd_kind(loop));
+    return whole && check_bits(loop) <= check_bits(from) ? loop : from; /* its low bytes lie first */
+}
+
 /* Operand `i` at the element with these offsets along the axes. */
 static void check_operand(const nd_check *check, const nd_node *node, uint32_t i, const int64_t *at, double x[2])
 {
@@ -108,7 +115,7 @@ static void check_operand(const nd_check *check, const nd_node *node, uint32_t i
     ts_dtype part = (ts_dtype)ts_dtype_get((ts_dtype)in->dtype)->part;
     if (in->kind == ND_IN_NUMBER) {
         double other[2];
-        ts__nd_check_read(&in->bits[0], part ? part : (ts_dtype)in->dtype, x);
+        ts__nd_check_read(&in->bits[0], check_wrapped(part ? part : (ts_dtype)in->dtype, (ts_dtype)node->loop), x);
         if (part) {
             ts__nd_check_read(&in->bits[1], part, other);
             x[1] = other[0];
@@ -120,7 +127,9 @@ static void check_operand(const nd_check *check, const nd_node *node, uint32_t i
         data = check->copy + (in->data - check->kept);
     for (uint32_t d = 0; d < node->rank; d++)
         data += at[d] * node->strides[i][d];
-    ts__nd_check_read(data, (ts_dtype)in->dtype, x);
+    ts__nd_check_read(data, check_wrapped((ts_dtype)in->dtype, (ts_dtype)node->loop), x);
+    if (strchr("iu", nd_kind((ts_dtype)node->loop)))
+        x[0] = trunc(x[0]);
 }
 
 /* Where a function has a pole, whose value is infinite exactly. */
@@ -536,6 +545,10 @@ static bool check_is_good(const nd_check *check, const nd_node *node, uint32_t i
     const nd_in *in = &node->in[i];
     ts_dtype from = (ts_dtype)in->dtype, to = (ts_dtype)node->dtype;
     int64_t at[TS_ND_RANK] = {0}, inner = node->rank ? node->shape[node->rank - 1] : 1;
+    if (divides)
+        from = check_wrapped(from, (ts_dtype)node->loop);
+    if (divides && nd_kind(from) == 'f') /* whose fractions are no divisors */
+        return false;
     if (in->kind == ND_IN_NUMBER)
         return divides ? ts__nd_check_divisors(from, 1, (const char *)in->bits, 0)
                        : ts__nd_check_range(from, to, 1, (const char *)in->bits, 0);

@@ -470,6 +470,10 @@ m.array([type('T', (), {'__array__': lambda self, dtype=None, copy=None: m.arang
 (a := m.arange(6), a.resize((2, 5), refcheck=False), a)
 (a := m.arange(6), a.resize(4, refcheck=False), a)
 (a := m.arange(6), a.resize(6, 1), a)
+m.floor_divide(m.array([[-2**63, 5], [3, 1]])[::-1], m.array([-2**63, 2]), dtype='i1', casting='unsafe')
+m.floor_divide(m.array([128, 3], 'i2'), m.array([-1, 0], 'i2'), dtype='i1', casting='unsafe')
+m.floor_divide(m.array([5, 3], 'i2'), 256, dtype='i1', casting='unsafe')
+m.remainder(m.array([128, 3], 'i2'), m.array([255, 512], 'u2'), dtype='i1', casting='unsafe')
 """
 
 
