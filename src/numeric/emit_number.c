@@ -46,6 +46,12 @@ nd_val nd_emit_floor_divide(const nd_emit *e, const nd_val *x)
     ts_val quotient;
     if (e->kind != 'f')
         return REAL(number_divide(e, TS_OP_divi, TS_RM, x[0].re, x[1].re));
+    if (e->loop == TS_DTYPE_float16) { /* as NumPy: what is left is subtracted, and the rest divided, as float32 */
+        nd_emit wide = ts__nd_emit_at(e, TS_DTYPE_float32);
+        nd_val a = ts__nd_emit_cast(e, x[0], e->loop, wide.loop), b = ts__nd_emit_cast(e, x[1], e->loop, wide.loop);
+        (void)number_divmod(&wide, a.re, b.re, &quotient);
+        return ts__nd_emit_cast(e, REAL(quotient), wide.loop, e->loop);
+    }
     (void)number_divmod(e, x[0].re, x[1].re, &quotient);
     return REAL(quotient);
 }

@@ -474,6 +474,10 @@ m.floor_divide(m.array([[-2**63, 5], [3, 1]])[::-1], m.array([-2**63, 2]), dtype
 m.floor_divide(m.array([128, 3], 'i2'), m.array([-1, 0], 'i2'), dtype='i1', casting='unsafe')
 m.floor_divide(m.array([5, 3], 'i2'), 256, dtype='i1', casting='unsafe')
 m.remainder(m.array([128, 3], 'i2'), m.array([255, 512], 'u2'), dtype='i1', casting='unsafe')
+m.array([6e4, 5e4, 7], 'f2') // np.int8(-7)
+m.divmod(m.array([6e4, 5e4, 7], 'f2'), m.array([-7, 3.3, 0.3], 'f2'))
+m.array([6e4, 1], 'f2') // m.array([6e-8, 2], 'f2')
+m.array([np.inf, 1, 1, -0.0], 'f2') // m.array([6e-8, 0, -np.inf, 2], 'f2')
 """
 
 
