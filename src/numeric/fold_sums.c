@@ -12,6 +12,7 @@
  * same each time.
  */
 #include "numeric/numeric.h"
+#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -197,6 +198,18 @@ static bool sums_is_wide(void)
             lanes[0] = SUMS_TIMES(type, lanes[0], lanes[k]);                                                        \
         return lanes[0];                                                                                            \
     }                                                                                                               \
+    /* Of all elements one by one, as NumPy's: which parts of infinities become NaN follows from the order. */      \
+    static type type##_prod_in_order(sums_axes *folded, const char *x, char *unused, int64_t n, int64_t step)       \
+    {                                                                                                               \
+        type all = {1, 0};                                                                                          \
+        do                                                                                                          \
+            for (int64_t i = 0; i < n; i++) {                                                                       \
+                const type *one = (const type *)(x + i * step);                                                     \
+                all = SUMS_TIMES(type, all, *one);                                                                  \
+            }                                                                                                       \
+        while (axes_next(folded, &x, &unused));                                                                     \
+        return all;                                                                                                 \
+    }                                                                                                               \
     static void type##_lines(sums_axes *kept, sums_axes *folded, bool is_prod, const char *from, char *to)          \
     {                                                                                                               \
         int64_t n, step, none;                                                                                      \
@@ -209,6 +222,8 @@ static bool sums_is_wide(void)
                 type one = is_prod ? type##_prod(x, n, step) : type##_sum(x, n, step);                              \
                 all = is_prod ? SUMS_TIMES(type, all, one) : (type){all.re + one.re, all.im + one.im};              \
             } while (axes_next(folded, &x, &unused));                                                               \
+            if (is_prod && !(isfinite(all.re) && isfinite(all.im)))                                                 \
+                all = type##_prod_in_order(folded, from, to, n, step);                                              \
             memcpy(to, &all, sizeof all);                                                                           \
         } while (axes_next(kept, &from, &to));                                                                      \
     }                                                                                                               \
@@ -244,17 +259,32 @@ static bool sums_may(const ts_nd *x, const ts_nd *out)
     return nd_is_direct(x) && nd_is_direct(out) && x->count && !x->meaning && x->count * x->item <= SUMS_BYTES;
 }
 
+/* The axes as elements lie in memory, the nearest last: NumPy's order. */
+static void sums_order(const ts_nd *x, uint32_t *order)
+{
+    const int64_t *strides = ts_nd_strides(x);
+    for (uint32_t d = 0; d < x->rank; d++) {
+        uint32_t i = d;
+        for (; i && llabs(strides[order[i - 1]]) < llabs(strides[d]); i--)
+            order[i] = order[i - 1];
+        order[i] = d;
+    }
+}
+
 ts_status ts__nd_fold_sums(const ts_nd_reduction *r, ts_nd *out, bool *done, ts_error *err)
 {
     ts_nd *x = r->x;
     sums_axes kept = {.rank = 0}, folded = {.rank = 0};
+    uint32_t order[TS_ND_RANK];
     void *from, *to;
     bool is_c64 = x->dtype == TS_DTYPE_complex64, is_prod = r->fold == TS_ND_PROD;
     *done = false;
     if ((!is_c64 && x->dtype != TS_DTYPE_complex128) || (r->fold != TS_ND_SUM && !is_prod) || r->where ||
         out->dtype != x->dtype || !sums_may(x, out))
         return TS_OK;
-    for (uint32_t d = 0; d < x->rank; d++) {
+    sums_order(x, order);
+    for (uint32_t i = 0; i < x->rank; i++) {
+        uint32_t d = order[i];
         bool is_folded = r->axes >> d & 1;
         axes_add(is_folded ? &folded : &kept, ts_nd_shape(x)[d], ts_nd_strides(x)[d],
                  is_folded ? 0 : ts_nd_strides(out)[d]);

@@ -478,6 +478,10 @@ m.array([6e4, 5e4, 7], 'f2') // np.int8(-7)
 m.divmod(m.array([6e4, 5e4, 7], 'f2'), m.array([-7, 3.3, 0.3], 'f2'))
 m.array([6e4, 1], 'f2') // m.array([6e-8, 2], 'f2')
 m.array([np.inf, 1, 1, -0.0], 'f2') // m.array([6e-8, 0, -np.inf, 2], 'f2')
+m.multiply.reduce(m.array([-5 - 1j, 6 + 2j, -1 - 2j, 3 - 2j, 3 + 1j, np.inf], 'c8'))
+m.prod(m.array([complex(np.inf, 3)]))
+m.prod(m.array([[1, 2 + 1j, 2 + 1j], [-3j, complex(1, -np.inf), complex(1, -np.inf)]], order='F'))
+m.prod(m.array([[3 + 1j, np.inf, 2], [1, complex(2, np.inf), 1]]), axis=1)
 """
 
 
