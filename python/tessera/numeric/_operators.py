@@ -16,7 +16,7 @@ from . import _reduce as r
 from ._joining import concatenate
 from ._meanings import has_meaning
 from ._ndarray import is_derived, ndarray
-from ._setup import NO_VALUE
+from ._setup import ALL_FAULTS, NO_VALUE, told_as
 from ._ufunc import FUNCTIONS, select
 
 INNER = ("power_operator",)
@@ -73,8 +73,12 @@ def clip(a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, 
     if is_mixed and "dtype" not in kwargs:
         kwargs["dtype"] = f.result_type(a, *bounds)  # of all three at once
     try:
-        if not is_derived(out):
+        if not is_derived(out) and "dtype" not in asked:
             return _minimum(_maximum(a, a_min, **kwargs), a_max, out, **kwargs)
+        if not is_derived(out):  # NumPy casts one axis before its loop, which tells of no elements that it casts itself
+            is_silent = a.ndim > 1 and (out is None or f.can_cast(numpy.dtype(asked["dtype"]), out.dtype, "safe"))
+            faults = 0 if is_silent else ALL_FAULTS
+            return told_as("cast", faults, lambda: _minimum(_maximum(a, a_min, **kwargs), a_max, out, **kwargs))
         _minimum(_maximum(a, a_min, **kwargs), a_max, f.as_class(out, None), **kwargs)
     except (TypeError, ValueError):
         if not has_meaning(a) and (out is None or isinstance(out, ndarray)):

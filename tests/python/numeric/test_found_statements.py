@@ -482,6 +482,12 @@ m.multiply.reduce(m.array([-5 - 1j, 6 + 2j, -1 - 2j, 3 - 2j, 3 + 1j, np.inf], 'c
 m.prod(m.array([complex(np.inf, 3)]))
 m.prod(m.array([[1, 2 + 1j, 2 + 1j], [-3j, complex(1, -np.inf), complex(1, -np.inf)]], order='F'))
 m.prod(m.array([[3 + 1j, np.inf, 2], [1, complex(2, np.inf), 1]]), axis=1)
+m.clip(m.array([2147483647, -3, 1], 'i4'), 2.5, 2.5, dtype='f2')
+m.clip(m.array([[2147483647, -3, 1]], 'i4'), 2.5, 2.5, dtype='f2')
+m.clip(m.array([2147483647, -3], 'i4'), m.array([[2.5], [1]]), 2.5, dtype='f2')
+m.clip(m.array([[1, -3, 1e300]]), 2.5, 1e300, dtype='f8', out=m.zeros((1, 3), 'f4'))
+m.clip(m.array([[1, -3, 1e300]]).T, 2.5, 1e30, dtype='f4')
+m.clip(m.array([1, -3, 1e300]), 2.5, 1e300, dtype='f8', out=m.zeros(3, 'f4'))
 """
 
 
