@@ -549,12 +549,14 @@ def cross(
     are_flat = x.shape[-1] == y.shape[-1] == 2
     if 2 in (x.shape[-1], y.shape[-1]):
         warnings.warn(
-            "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors instead.",
+            "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors instead. "
+            "(deprecated in NumPy 2.0)",
             DeprecationWarning,
             stacklevel=2,
         )
+    x, y = x[None], y[None]  # arrays also of a single product: those of numbers would tell of integers that wrap
     if are_flat:
-        return f.asarray(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0])
+        return (x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0])[0, ...]
     if x.shape[-1] == 2:  # what is not there takes no part: it would make NaN of infinities
         parts = [x[..., 1] * y[..., 2], -(x[..., 0] * y[..., 2])]
     elif y.shape[-1] == 2:
@@ -562,7 +564,7 @@ def cross(
     else:
         parts = [x[..., i] * y[..., k] - x[..., k] * y[..., i] for i, k in ((1, 2), (2, 0))]
     parts.append(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0])
-    return f.moveaxis(stack([f.asarray(p) for p in parts], -1), -1, axisc)
+    return f.moveaxis(stack(parts, -1)[0], -1, axisc)
 
 
 def _slid(a: ndarray, v: ndarray, mode: str) -> ndarray:

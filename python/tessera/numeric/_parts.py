@@ -285,6 +285,8 @@ def _ldexp(x1: Any, x2: Any) -> Any:
     if type(x1) is int and isinstance(x2, (ndarray, numpy.ndarray)) and x2.dtype.kind in "iu":
         x1 = numpy.asarray(x1).astype("f2")  # the least float: integers of Python's give way
     if type(x2) is int and isinstance(x1, (ndarray, numpy.ndarray)):
+        if x1.dtype.kind == "c":
+            raise TypeError("ufunc 'ldexp' not supported for the input types")
         x2 = numpy.asarray(x2, "i4")  # which must fit
     x1, x2 = _beside((x1, x2))
     x1 = f.asarray(_floats("ldexp", x1))

@@ -488,6 +488,12 @@ m.clip(m.array([2147483647, -3], 'i4'), m.array([[2.5], [1]]), 2.5, dtype='f2')
 m.clip(m.array([[1, -3, 1e300]]), 2.5, 1e300, dtype='f8', out=m.zeros((1, 3), 'f4'))
 m.clip(m.array([[1, -3, 1e300]]).T, 2.5, 1e30, dtype='f4')
 m.clip(m.array([1, -3, 1e300]), 2.5, 1e300, dtype='f8', out=m.zeros(3, 'f4'))
+m.cross(m.array([2**64 - 1, 2**64 - 7], 'u8'), m.array([2**64 - 10, 2**64 - 1], 'u8'))
+m.cross(m.array([2**64 - 1, 3], 'u8'), m.array([2**64 - 10, 2**64 - 1, 7], 'u8'))
+m.cross(m.array([2**64 - 1, 3, 5], 'u8'), m.array([[2**64 - 10, 2**64 - 1], [3, 4]], 'u8'))
+m.cross(m.array([[1, 2, 3], [4, 5, 6]]), m.array([[[1, 0, 2]], [[3, 1, 1]]]), axisc=0)
+m.ldexp(m.ones(3, complex), -2**63)
+m.ldexp(m.ones((3, 0), complex), -2**63, out=m.ones((3, 0), complex), where=m.ones((3, 0)) <= 2)
 """
 
 
