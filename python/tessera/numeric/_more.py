@@ -287,6 +287,7 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     if isinstance(given[0], numpy.number) and all(type(x) is type(given[0]) for x in given):
         return f.array(numpy.array(given)).reshape(outer)
     made = [f.asarray(x) for x in given]
+    made = [x.astype(made[0].dtype, copy=False) for x in made]  # the first says of which dtype all are
     whole = stack(made).reshape((*outer, *made[0].shape))
     inner = range(len(outer), whole.ndim)
     return f.moveaxis(whole, list(inner), [axis + i for i in range(len(inner))]).copy()

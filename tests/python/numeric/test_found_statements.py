@@ -494,6 +494,9 @@ m.cross(m.array([2**64 - 1, 3, 5], 'u8'), m.array([[2**64 - 10, 2**64 - 1], [3, 
 m.cross(m.array([[1, 2, 3], [4, 5, 6]]), m.array([[[1, 0, 2]], [[3, 1, 1]]]), axisc=0)
 m.ldexp(m.ones(3, complex), -2**63)
 m.ldexp(m.ones((3, 0), complex), -2**63, out=m.ones((3, 0), complex), where=m.ones((3, 0)) <= 2)
+m.nanpercentile(m.array([[np.nan], [-4], [3]], 'f4'), [0, 25, 100], axis=-1)
+m.nanpercentile(m.array([[-4], [np.nan], [3]], 'f4'), [0, 25, 100], axis=-1)
+m.apply_along_axis(lambda x: m.array([x[0]], 'f4' if x[0] > 1 else 'f8'), 1, m.array([[2.5], [0.1]]))
 """
 
 
