@@ -91,7 +91,8 @@ static PyObject *lend_memory(core_state *state, PyObject *array, bool writes, ts
     NUMERIC_END(state);
     if (status != TS_OK)
         return core_raise(state, &err);
-    lend_form form = {numeric_dtype(state, a), a->rank, writes ? NUMPY_WRITEABLE : 0, ts_nd_shape(a), ts_nd_strides(a),
+    bool opens = writes || (!a->count && !(a->flags & TS_ND_READONLY)); /* permutation writes to none in place */
+    lend_form form = {numeric_dtype(state, a), a->rank, opens ? NUMPY_WRITEABLE : 0, ts_nd_shape(a), ts_nd_strides(a),
                       data ? data : state}; /* of no element: any address */
     PyObject *made = lend_make(state->numeric, &form);
     if (made)

@@ -189,7 +189,7 @@ class Places:
             )
             made = along if made is None else made + along
         whole = self.rest[: self.before] + self.shape + self.rest[self.before :]
-        made = f.asarray(made)
+        made = f.zeros((), numpy.intp) if made is None else f.asarray(made)
         return made if made.shape == whole else f.broadcast_to(made, whole)
 
 

@@ -497,6 +497,10 @@ m.ldexp(m.ones((3, 0), complex), -2**63, out=m.ones((3, 0), complex), where=m.on
 m.nanpercentile(m.array([[np.nan], [-4], [3]], 'f4'), [0, 25, 100], axis=-1)
 m.nanpercentile(m.array([[-4], [np.nan], [3]], 'f4'), [0, 25, 100], axis=-1)
 m.apply_along_axis(lambda x: m.array([x[0]], 'f4' if x[0] > 1 else 'f8'), 1, m.array([[2.5], [0.1]]))
+m.random.default_rng(69).permutation(m.zeros(0, 'i4'))
+m.random.default_rng(69).permutation(m.broadcast_to(m.zeros(0, 'i4'), 0))
+m.putmask(m.array(3, 'i1'), True, -2**63)
+m.putmask(m.array(3.0), True, 1j)
 """
 
 

@@ -77,3 +77,10 @@ def test_a_histogram_reads_both_ends_at_once(mock) -> None:
         found = np._reduce.ends(x)
         read = _core.numeric_stats()["bytes"] - before
     assert len(found) == 2 and read < 1.01 * x.nbytes
+
+
+def test_values_that_do_not_fit_one_element_are_told_of():
+    with np.device("cuda"):
+        for x, value, error in ((np.array(3, "i1"), -(2**63), OverflowError), (np.array(3.0), 1j, TypeError)):
+            with pytest.raises(error):
+                np.putmask(x, True, value)
