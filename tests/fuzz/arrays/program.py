@@ -82,6 +82,7 @@ class Bounds(NamedTuple):
     lengths: bool = False  # of complex numbers, by steps that the processor's vectors have otherwise than its numbers
     odd: bool = False  # transforms of what is not finite: which results are follows from the order of their steps
     writes: bool = True  # whether nobody may write to memory: what NumPy has broadcast may be, with a warning
+    differs: float = 0.0  # of variances: the greatest element, by whose last bits means of other sums differ
     powers: float = 0.0  # of complex numbers, where C's functions err by the size of exponents and logarithms
     alike: str = ""  # kinds of which infinities and NaN are alike: of complex products NumPy leaves them to BLAS
 
@@ -94,6 +95,7 @@ _WIDENS = re.compile(r"out=|m\.ma\.")
 _POWERS = re.compile(r"\*\*|power")
 _PRODUCTS = re.compile(rf"m\.({'|'.join(WORDS['multiply'].split())}|mat|vec|tensordot|einsum|conv|corr|cov)")
 _SUMS = re.compile(r"sum\(|mean\(|add\.reduce|average|var\(|std\(|trapezoid")
+_VARIANCES = re.compile(r"m\.(nan)?(var|cov)\(")
 _SETS = re.compile(r"isin|unique|(union|intersect|setdiff|setxor)1d")
 _SLICES = re.compile(r"nanpercentile|nanmedian")
 _ODD_CASTS = (0, 2**31, 2**32 - 1)
@@ -124,11 +126,12 @@ def bounds_of(text: str, is_exact: bool, said: list[str], arrays: dict[str, np.n
     powers = min(max(4096, 4 * greatest), 2.0**19) if _POWERS.search(text) else 0.0
     widens = used if _WIDENS.search(text) else []
     floats = [np.finfo(np.result_type(a, "f2")).eps for a in widens if a.dtype.kind in "fciu"]
+    differs = greatest if _VARIANCES.search(text) else 0.0
     lengths = bool(_LENGTHS.search(text)) and any(a.dtype.kind == "c" for a in used)
     odd = "m.fft." in text and any(not np.all(np.isfinite(a)) for a in used)
     return Bounds(is_exact, float(max(floats, default=0)), not _ZEROS.search(text), casts, not _FUSED.search(text),
                   bool(_SPREAD.search(text)), lengths, odd, "broadcast_arrays" not in text,
-                  powers, alike)  # fmt: skip
+                  differs, powers, alike)  # fmt: skip
 
 
 def nan_signals(a: np.ndarray) -> bool:
@@ -164,6 +167,11 @@ def hears_alike(text: str, arrays: dict[str, np.ndarray]) -> bool:
     sums = _SUMS.search(text) and any(np.any(np.isnan(a)) and np.any(np.isinf(a)) for a in used)
     sets = _SETS.search(text) and any(a.dtype == "f2" and np.any(np.isnan(a)) for a in used)
     return not products and not sums and not sets and not any(map(nan_signals, used))
+
+
+def has_odd_sums(text: str, heard: list[str]) -> bool:
+    """Whether sums are of what no number of u4 is as one, so that all that follows from them is anything, too."""
+    return "u4" in text and "RuntimeWarning" in heard and bool(_SUMS.search(text))
 
 
 def told(said: list[str], text: str, arrays: dict[str, np.ndarray]) -> list[str]:
@@ -207,6 +215,8 @@ def is_close(x: np.ndarray, y: np.ndarray, bounds: Bounds) -> bool:
             units = bounds.powers if bounds.powers and x.dtype.kind == "c" else 64
             size = np.max(np.abs(x), initial=0, where=np.isfinite(x)) if bounds.spread else np.abs(x)
             same |= np.abs(x - y) <= units * float(eps) * (1 + size)
+            rest = 64 * float(eps) * bounds.differs
+            same |= np.abs(x - y) <= rest * rest
             if x.dtype.kind == "c" and not np.all(same):  # a part may be infinite
                 same |= is_near(x.real, y.real, units * float(eps)) & is_near(x.imag, y.imag, units * float(eps))
         if x.dtype.kind in bounds.alike:
@@ -226,6 +236,7 @@ def difference(wanted: Any, got: Any, bounds: Bounds) -> str:
         if not (isinstance(wanted, Exception) and isinstance(got, Exception)):
             return f"raises {both}"
         fits = isinstance(got, public(type(wanted))) or isinstance(wanted, public(type(got)))
+        fits |= type(wanted) is SystemError and ".ufunc' objects> returned NULL" in str(wanted)  # `at` loses its fault
         return "" if fits else f"class {both}"
     if isinstance(wanted, (list, tuple)):
         if not isinstance(got, (list, tuple)) or len(got) != len(wanted):
@@ -264,7 +275,8 @@ class Program:
         wanted, said = outcome(text, np, self.theirs)
         got, heard = outcome(text, tn, self.ours)
         bounds = bounds_of(text, is_exact, said, self.theirs)
-        found = "" if self.meets_nan(text, wanted) else difference(wanted, got, bounds)
+        is_anything = self.meets_nan(text, wanted) or has_odd_sums(text, heard)
+        found = "" if is_anything else difference(wanted, got, bounds)
         said, heard = told(said, text, self.theirs), told(heard, text, self.theirs)
         if not found and hears and said != heard and not isinstance(wanted, Exception):
             found = f"warnings {said} | {heard}"
