@@ -37,7 +37,7 @@ typedef PyObject *lend_from(PyObject *object, PyObject *dtype, int least, int mo
 struct numeric_few_row {
     const char *name;
     int most, greatest; /* elements of an array; of an integer that says a size, 0: it says none */
-    enum { LEND_COMPUTES, LEND_APART, LEND_SIZED, LEND_MOVES, LEND_WRITES, LEND_DRAWS, LEND_SHUFFLES } how;
+    enum { LEND_COMPUTES, LEND_APART, LEND_PADS, LEND_SIZED, LEND_MOVES, LEND_WRITES, LEND_DRAWS, LEND_SHUFFLES } how;
 };
 static const numeric_few_row lend_rows[] = {
 #define LEND(name, most, greatest, how) {name, most, greatest, LEND_##how},
@@ -237,6 +237,15 @@ static PyObject *lend_own(lend_call *c, PyObject *array)
     return made;
 }
 
+/* Whether an array with so many elements before and behind it along each axis has too many. */
+static bool lend_is_wide(const lend_call *c, long value)
+{
+    int64_t most = c->row->most + 2 * (int64_t)c->row->greatest, count = 1;
+    for (uint32_t d = 0; c->n && d < ND(c->ours[0])->rank && count <= most; d++)
+        count *= ts_nd_shape(ND(c->ours[0]))[d] + 2 * Py_MAX(value, 0);
+    return !c->n || count > most;
+}
+
 /* Whether an integer says a size that makes a result of many elements. */
 static bool lend_is_great(const lend_call *c, PyObject *number)
 {
@@ -244,6 +253,8 @@ static bool lend_is_great(const lend_call *c, PyObject *number)
     long value = PyLong_AsLongAndOverflow(number, &overflow);
     if (!c->row->greatest || overflow || value > c->row->greatest || value < -c->row->greatest)
         return c->row->greatest;
+    if (c->row->how == LEND_PADS)
+        return lend_is_wide(c, value);
     bool multiplies = value > 0 && c->n && c->row->how != LEND_APART; /* as repeat(x, value) */
     return multiplies && ND(c->ours[0])->count > LEND_COPIED / value;
 }

@@ -527,3 +527,12 @@ def test_indices_of_derived_classes_and_what_waits():
     a.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         a[[0, 1], [1, 2]] = 3
+
+
+@pytest.mark.parametrize("width", [1500, (1500, 1500), ((1, 1), (1500, 1500))])
+def test_pads_of_many_elements_are_computed_here(width) -> None:
+    a, before = tn.ones((100, 100)), tn.host_calls().get("pad", 0)
+    made = tn.pad(a, width)
+    assert tn.host_calls().get("pad", 0) == before
+    assert tn.pad(tn.ones((100, 100)), 3).sum() == 10000 == made.sum()
+    assert tn.host_calls().get("pad", 0) == before + 1
