@@ -791,7 +791,7 @@ static PyObject *numeric_setup(PyObject *module, PyObject *args)
                   {"get_item", &n->get_item}, {"set_item", &n->set_item}, {"matmul", &n->matmul},
                   {"power", &n->power},
                   {"numpy", &n->numpy}, {"numpy_generic", &n->numpy_generic}, {"numpy_dtype", &n->numpy_dtype},
-                  {"give", &n->give}, {"host_calls", &n->host_calls}, {"scalar", &n->scalar}};
+                  {"give", &n->give}, {"mask_of", &n->mask_of}, {"host_calls", &n->host_calls}, {"scalar", &n->scalar}};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         PyObject *hook = PyDict_GetItemString(hooks, fields[i].name);
         Py_XSETREF(*fields[i].field, Py_XNewRef(hook));

@@ -66,6 +66,7 @@ typedef struct numeric_state {
     PyObject *items_descr;                /* function: dtype, exact -> descr of __array_interface__, or None */
     PyObject *ours;                       /* dict: a function of NumPy's -> ours, of those that met arrays of ours */
     PyObject *numpy, *numpy_generic, *numpy_dtype; /* the module, its classes of scalars and dtypes */
+    PyObject *mask_of;                   /* function: what where= is given -> an array of bools */
     PyObject *give;                       /* function: NumPy's array -> ours */
     PyObject *host_calls;                 /* dict: how often the host computed a function, by its name */
     PyObject *scalar, *get_item, *set_item, *matmul, *power; /* power is the last */

@@ -71,14 +71,12 @@ static PyObject *call_into_theirs(PyObject *self, PyObject *const *args, Py_ssiz
 /* What is no array of ours as a mask: NumPy's arrays must be of bools, other things are cast (_reduce.py). */
 static PyObject *call_mask(core_state *state, PyObject *object)
 {
-    PyObject *module = PyImport_ImportModule("tessera.numeric._reduce"), *mask = NULL;
-    PyObject *checked = module ? PyObject_CallMethod(module, "mask_of", "(O)", object) : NULL;
+    PyObject *checked = PyObject_CallOneArg(state->numeric->mask_of, object), *mask = NULL;
     if (checked && numeric_is_array(state, checked))
         mask = Py_NewRef(checked);
     else if (checked)
         mask = PyObject_CallFunction(state->numeric->convert, "OO", checked, state->numeric->dtypes[TS_DTYPE_bool_]);
     Py_XDECREF(checked);
-    Py_XDECREF(module);
     return mask;
 }
 
@@ -145,15 +143,18 @@ static int call_signature(core_state *state, PyObject *self, PyObject *value, ca
     return done;
 }
 
-static int call_keyword(core_state *state, PyObject *self, PyObject *name, PyObject *value, call_options *options)
+static int call_keyword(core_state *state, PyObject *self, PyObject *name, PyObject *value, call_options *options,
+                        PyObject **where)
 {
     const char *text = PyUnicode_AsUTF8(name);
     if (!text)
         return -1;
     if (strcmp(text, "out") == 0)
         return call_out(state, value, options);
-    if (strcmp(text, "where") == 0)
-        return call_where(state, value, options);
+    if (strcmp(text, "where") == 0) {
+        *where = value;
+        return 0;
+    }
     if (strcmp(text, "dtype") == 0)
         return call_dtype(state, value, options);
     options->call.says_casting |= strcmp(text, "casting") == 0;
@@ -196,13 +197,16 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
     if (n > info->n_in && call_out(state, args[info->n_in], &options) < 0)
         return NULL;
     options.says_out &= n == info->n_in || args[info->n_in] != Py_None; /* as NumPy counts */
+    PyObject *where = Py_True;
     int ok = 0;
     for (Py_ssize_t i = 0; i < n_names && ok == 0; i++)
-        ok = call_keyword(state, self, PyTuple_GET_ITEM(names, i), args[n + i], &options);
+        ok = call_keyword(state, self, PyTuple_GET_ITEM(names, i), args[n + i], &options, &where);
     PyObject *result = NULL;
-    if (ok == 0 && (options.mask || options.where) && !options.says_out)
+    if (ok == 0 && where != Py_True && !options.says_out)
         ok = PyErr_WarnEx(PyExc_UserWarning, "'where' used without 'out', expect unitialized memory in output. If this "
                           "is intentional, use out=None.", 1);
+    if (ok == 0)
+        ok = call_where(state, where, &options);
     if (ok == 0 && !options.is_theirs)
         result = numeric_call_with(state, &options, args);
     else

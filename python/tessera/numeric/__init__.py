@@ -76,6 +76,7 @@ _setup.setup(
     ufunc_answered=_protocols.ufunc_answered,
     give=_host.give,
     host_calls=_host.CALLS,
+    mask_of=_reduce.mask_of,
     get_item=_index.get_item,
     set_item=_index.set_item,
     matmul=_linear.matmul_operator,

@@ -388,7 +388,7 @@ def _call_or_log(how: str, words: str, text: str, code: int) -> None:
 
 
 # Hooks that the C half calls as they are, not as routines.
-_AS_THEY_ARE = ("by_numpy", "derived", "function_answered", "give", "host_calls", "ufunc_answered")
+_AS_THEY_ARE = ("by_numpy", "derived", "function_answered", "give", "host_calls", "mask_of", "ufunc_answered")
 
 
 def setup(array_class: type, **hooks: Any) -> None:

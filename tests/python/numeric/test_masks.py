@@ -2,9 +2,10 @@
 """Elements where a mask is true, read, written and counted, and rows at places: lengths around vectors, masks of all
 kinds, against NumPy."""
 
+import warnings
+
 import numpy as np
 import pytest
-
 import tessera.numeric as tn
 
 LENGTHS = [0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 127, 200, 1000, 4099]
@@ -115,3 +116,15 @@ def test_rows_at_places_are_numpys(dtype):
                 a[wrong].tobytes()
             with pytest.raises(IndexError):
                 a[wrong] = 0
+
+
+@pytest.mark.parametrize("out", [False, True])
+def test_a_mask_without_out_warns_before_it_is_refused(out: bool) -> None:
+    def told(m, where) -> tuple[list[type], str]:
+        more = {"out": m.zeros(3)} if out else {}
+        with warnings.catch_warnings(record=True) as said, pytest.raises(TypeError) as refused:
+            warnings.simplefilter("always")
+            m.add(m.ones(3), 1, where=where, **more)
+        return [each.category for each in said], str(refused.value)
+
+    assert told(tn, np.ones(3)) == told(np, np.ones(3)) == told(tn, tn.ones(3))
