@@ -857,22 +857,32 @@ static PyObject *numeric_flush(PyObject *module, PyObject *const *arrays, Py_ssi
     return numeric_flush_all(PyModule_GetState(module), arrays, n);
 }
 
-PyObject *numeric_wait(core_state *state, PyObject *array)
+/* Waits until the device of a graph is done: 0, or -1 with exception. */
+static int wait_graph(core_state *state, const ts_nd_graph *graph)
 {
-    ts_nd_graph *graph = array ? ts_nd_graph_home(ND(array)->graph) : numeric_graph(state);
-    if (!graph)
-        return NULL;
     ts_device *device = ts_nd_graph_device(graph);
-    PyObject *flushed = numeric_flush_all(state, &array, array != NULL);
     bool on_host = ts_device_caps_of(device) & TS_DEVICE_HOST_MEMORY;
     ts_error err;
-    ts_status status = flushed && on_host ? ts_device_sync(device, 0, &err) : TS_INTERRUPTED;
-    if (!flushed || status == TS_OK) /* a processor is done as a rule, and nobody else needs the lock */
-        return flushed;
-    Py_DECREF(flushed);
-    if (status != TS_INTERRUPTED)
-        return core_raise(state, &err);
-    return core_wait_device(state, device) < 0 ? NULL : Py_NewRef(Py_None);
+    ts_status status = on_host ? ts_device_sync(device, 0, &err) : TS_INTERRUPTED;
+    if (status == TS_OK) /* a processor is done as a rule, and nobody else needs the lock */
+        return 0;
+    if (status == TS_INTERRUPTED)
+        return core_wait_device(state, device);
+    (void)core_raise(state, &err);
+    return -1;
+}
+
+PyObject *numeric_wait(core_state *state, PyObject *array)
+{
+    PyObject *flushed = numeric_flush_all(state, &array, array != NULL);
+    int done = flushed ? 0 : -1;
+    if (array && done == 0)
+        done = wait_graph(state, ts_nd_graph_home(ND(array)->graph));
+    for (int i = 0; i < NUMERIC_DEVICES && !array && done == 0 && state->numeric->graphs[i]; i++)
+        done = wait_graph(state, state->numeric->graphs[i]);
+    if (done < 0)
+        Py_CLEAR(flushed);
+    return flushed;
 }
 
 /* numeric_place(device or None): the number of its graph, for `numeric_current`; None: where new arrays lie. */

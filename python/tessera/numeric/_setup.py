@@ -125,6 +125,9 @@ def wait(*arrays: Any) -> None:
 
     For timing, and before other programs look at memory; reading an element does the same for its array.
     """
+    for a in arrays:
+        if not hasattr(a, "device"):
+            raise TypeError(f"wait() takes arrays, one after another, not {type(a).__name__}")
     _core.numeric_flush(*arrays)
     for where in {a.device for a in arrays} or {default_device()}:
         _core.synchronize(where)

@@ -272,3 +272,6 @@ def test_a_wait_without_arrays_computes_all_that_waits() -> None:
     assert [int(x[1]) for x in made] == [1, 2, 3]
     with pytest.raises(TypeError):
         tn.wait(device="cpu")
+    for given in (1, [made[0]], None):
+        with pytest.raises(TypeError, match=rf"wait\(\) takes arrays, one after another, not {type(given).__name__}"):
+            tn.wait(made[0], given)
