@@ -21,13 +21,23 @@ typedef struct tier_work {
     ts_spec spec[]; /* wish.n_spec of them */
 } tier_work;
 
-bool ts__tier_is_wanted(const kernel_wish *wish)
+/* What TESSERA_TIERS says: 0: one tier, of fast code; quick: the first tier alone; else both. */
+typedef enum tier_mode { TIER_FAST, TIER_QUICK, TIER_BOTH } tier_mode;
+
+static tier_mode tier_asked(void)
 {
     const char *given = getenv("TESSERA_TIERS");
+    if (!given)
+        return TIER_BOTH;
+    return strcmp(given, "0") == 0 ? TIER_FAST : strcmp(given, "quick") == 0 ? TIER_QUICK : TIER_BOTH;
+}
+
+bool ts__tier_is_wanted(const kernel_wish *wish)
+{
     const ts_host *host = &wish->kernel->source.host;
     return wish->hints.tiers && wish->hints.opt_level != 1 && wish->kernel->source.kind == TS_SOURCE_PYTHON &&
            !ts__kernel_is_hosted(wish->kernel, wish->spec, wish->n_spec) && !host->link &&
-           !(given && strcmp(given, "0") == 0);
+           tier_asked() != TIER_FAST;
 }
 
 static size_t tier_bytes(size_t n_spec)
@@ -88,9 +98,7 @@ static void tier_run(void *user)
 void ts__tier_begin(kernel_entry *entry, const kernel_wish *wish)
 {
     ts_kernel *kernel = wish->kernel;
-    const char *given = getenv("TESSERA_TIERS");
-    if (!ts__tier_is_wanted(wish) || ts__entry_program(entry)->plan.opt_level != 1 ||
-        (given && strcmp(given, "quick") == 0))
+    if (!ts__tier_is_wanted(wish) || ts__entry_program(entry)->plan.opt_level != 1 || tier_asked() == TIER_QUICK)
         return;
     tier_work *work = ts__new(kernel->alloc, tier_bytes(wish->n_spec));
     if (!work)

@@ -186,7 +186,8 @@ def wait_for_code() -> None:
     -----
     The first call for a dtype and an operator runs code that is quickly made, with the same bits; fast code is made in
     the background meanwhile, for the calls that come after and for later processes. So call this before times are
-    measured, and before calls are recorded as a graph. ``TESSERA_TIERS=0`` has fast code made for the first call.
+    measured, and before calls are recorded as a graph. ``TESSERA_TIERS=0`` has fast code made for the first call,
+    ``TESSERA_TIERS=quick`` none at all.
     """
     _core.code_wait()
 
