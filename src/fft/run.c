@@ -347,9 +347,9 @@ ts_status ts_fft_run(const ts_fft *plan, const ts_fft_lines *lines, ts_error *er
     int64_t most = is_matrix ? 1 : TS_MIN(TS_MAX(RUN_NUMBERS / plan->room, 1), TS_MIN(n_lines, RUN_LANES));
     size_t plane = (size_t)FFT_WHOLE(plan->room * most), bytes = 4 * plane * sizeof(double) + FFT_ALIGN;
     char *room = plan->alloc->resize(plan->alloc->user, NULL, 0, bytes);
-    double *work = (double *)(void *)(room + (FFT_ALIGN - (uintptr_t)room % FFT_ALIGN));
     if (!room)
         return ts_fail(err, TS_NOMEM, "out of memory for transforms of length %lld", (long long)plan->n);
+    double *work = (double *)(void *)(room + (FFT_ALIGN - (uintptr_t)room % FFT_ALIGN));
     run_job job = {.plan = plan, .lines = lines, .x = {work, work + plane}, .y = {work + 2 * plane, work + 3 * plane}};
     run_line line = {lines->from, lines->to};
     for (bool more = true; more;) {
