@@ -423,7 +423,9 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
             )
     key = (slice(None),) * axis + (places,)
     made = a[key] if type(a) is ndarray else get_item(a, key)  # by loops, where there are some
-    return made if out is None else f.copy_of(made, out, casting="unsafe")
+    if out is not None:
+        return f.copy_of(made, out, casting="unsafe")
+    return made.copy() if made.ndim > 1 and not made.flags.c_contiguous else made  # few elements lie as a[key] of NumPy
 
 
 def check_target(a: Any, what: str) -> None:

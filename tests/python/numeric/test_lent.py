@@ -467,6 +467,19 @@ def _indexed(action):
     return sum(after.get(name, 0) - before.get(name, 0) for name in ("ndarray.__getitem__", "ndarray.__setitem__"))
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "i8", "u8", "?"])
+@pytest.mark.parametrize("of", ["i8", "c16", "M8[s]", "S3"])
+def test_elements_that_are_taken_lie_in_row_major_order(of, dtype):
+    x = np.arange(24).reshape(2, 3, 4).astype(of)
+    for turned in (lambda a: a, lambda a: a.T, lambda a: a[:, ::-1]):
+        for axis in (None, 0, 1, 2):
+            for places in (np.array([1, 0], dtype), np.array([[1, 0], [0, 1]], dtype)):
+                wanted = np.take(turned(x), places, axis)
+                a = turned(tn.asarray(x))
+                for made in (tn.take(a, places, axis), a.take(places, axis), a.take(tn.asarray(places), axis)):
+                    assert made.strides == wanted.strides and made.tolist() == wanted.tolist()
+
+
 def test_indices_of_few_places_are_lent_also_of_many_elements():
     a = tn.array(np.zeros((300000, 3)))
     rows = tn.array([5, 299999])
