@@ -229,7 +229,11 @@ class ndarray(_core.NumericArray):
 
     @real.setter
     def real(self, value: Any) -> None:
-        _functions.copyto(self.real, _as_array(value), casting="unsafe")  # of itself it may not be writeable
+        part, value = self.real, _as_array(value)
+        try:
+            _functions.copyto(part, value, casting="unsafe")  # of itself it may not be writeable
+        except _setup.HostDtype:
+            part[...] = value
 
     @property
     def imag(self) -> ndarray:

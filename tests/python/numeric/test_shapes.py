@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import inspect
 
+import warnings
+
 import numpy as np
 import pytest
 import tessera.numeric as tn
@@ -460,3 +462,24 @@ def test_numbers_along_an_axis_are_numpys(function):
         wanted = np.apply_along_axis(function, axis, given)
         assert found.dtype == wanted.dtype
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i4", "c8", "?", "M8[s]"])
+@pytest.mark.parametrize("value", [
+    None, np.array([1, 2, 3], object), np.array(["a", 2, 3], object), np.longdouble(1.5), np.ones(3, np.longdouble),
+    np.ones(3, np.clongdouble), 2**70, [None, 1, 2], 1.5, [1, 2, 3], np.arange(3.0),
+])  # fmt: skip
+@pytest.mark.parametrize("is_writeable", [True, False])
+def test_real_parts_are_set_from_dtypes_of_the_host(dtype: str, value: object, is_writeable: bool) -> None:
+    def told(m) -> tuple[object, list[type]]:
+        a = m.asarray(np.arange(6).reshape(2, 3).astype(dtype))
+        a.flags.writeable = is_writeable
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            try:
+                a.real = value
+            except (TypeError, ValueError, OverflowError) as error:
+                return type(error).__name__, []
+            return repr(np.asarray(a)), [each.category for each in seen]
+
+    assert told(tn) == told(np)
