@@ -192,12 +192,13 @@ MOST_DIMENSIONS = 64  # NumPy's
 
 
 def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
-          ndmax: int = 0, like: Any = None) -> ndarray:  # fmt: skip
+          ndmax: int = MOST_DIMENSIONS, like: Any = None) -> ndarray:  # fmt: skip
     """An array of anything like an array; a copy unless ``copy`` says otherwise."""
     order, taken = check_order(order), None
-    if ndmax and not 0 < ndmax <= MOST_DIMENSIONS:
+    ndmin, ndmax = operator.index(ndmin), operator.index(ndmax)
+    if not 0 <= ndmax <= MOST_DIMENSIONS:
         raise ValueError(f"ndmax must be in the range [0, NPY_MAXDIMS ({MOST_DIMENSIONS})]")
-    if 0 < ndmax < ndmin:
+    if ndmax < ndmin:
         raise ValueError(f"ndmin must be <= ndmax ({ndmax})")
     if not isinstance(object, (ndarray, numpy.ndarray, numpy.generic, list, tuple)):
         object = array_shown(object, dtype, copy)
@@ -224,7 +225,7 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
             if not isinstance(object, (list, tuple)) or not _any(hasattr(type(x), "__array__") for x in object):
                 raise
             made = numpy.array([_read(x) for x in object], **asked)
-        if 0 < ndmax < made.ndim:
+        if made.ndim > ndmax:
             raise ValueError(
                 "setting an array element with a sequence. The requested array would exceed the maximum number of "
                 f"dimension of {ndmax}."
@@ -235,6 +236,8 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
     if wanted.num != a.dtype.num and wanted == a.dtype:  # longlong, or what is equal to it
         is_copied = copy and not is_new and isinstance(object, (ndarray, numpy.ndarray))
         a, wanted = (a, a.dtype) if is_copied else (a._meant(wanted, is_new), wanted)
+    if a.ndim > ndmax and wanted != a.dtype:
+        raise ValueError("object too deep for desired array")
     lies = (
         order in "KA"
         or (a.flags.c_contiguous and order == "C")
@@ -418,15 +421,16 @@ def _iota(n: int, dtype: Any) -> ndarray:
 _FEW = 4096  # numbers that are made by the host as fast as by a kernel
 
 
-def arange(start_or_stop: Any = NO_VALUE, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
-           like: Any = None, start: Any = NO_VALUE) -> ndarray:  # fmt: skip
+def arange(start_or_stop: Any = NO_VALUE, /, stop: Any = NO_VALUE, step: Any = 1, *, dtype: Any = None,
+           device: Any = None, like: Any = None, start: Any = NO_VALUE) -> ndarray:  # fmt: skip
     """Numbers from start, by step, before stop."""
     if start_or_stop is NO_VALUE:
-        if stop is None:
+        if stop is NO_VALUE:
             raise TypeError("arange() requires stop to be specified.")
         start_or_stop, stop = (stop, None) if start is NO_VALUE else (start, stop)
     elif start is not NO_VALUE:
         raise TypeError("argument for arange() given by name ('start') and position (position 0)")
+    stop = None if stop is NO_VALUE else stop
     if device is not None:
         return on(device, arange, start_or_stop, stop, step, dtype=dtype)
     dtype = None if dtype is None else dtype_of(dtype)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import operator
@@ -140,6 +141,19 @@ _OURS: dict[Any, Any] = _core.numeric_ours  # our function for each of NumPy's t
 def _as_array(value: Any) -> Any:
     """A number of Python's as an array, of which any cast is made."""
     return numpy.asarray(value) if type(value) in (int, float, complex) else value
+
+
+def _whole_steps(strides: Any) -> tuple[int, ...]:
+    """Strides as NumPy reads them: an integer, or a sequence of some."""
+    given = strides.tolist() if isinstance(strides, (ndarray, numpy.ndarray)) else strides
+    is_one = hasattr(given, "__index__")
+    if is_one or (hasattr(given, "__getitem__") and not isinstance(given, dict)):
+        with contextlib.suppress(TypeError):
+            steps = (given,) if is_one else tuple(given)
+            made = tuple(map(operator.index, steps))
+            if all(-(2**63) <= x < 2**63 for x in made) and not any(isinstance(x, (bool, numpy.bool)) for x in steps):
+                return made
+    raise TypeError("invalid strides")
 
 
 def is_derived(x: Any) -> bool:
@@ -510,9 +524,7 @@ class ndarray(_core.NumericArray):
             DeprecationWarning,
             stacklevel=_setup.user_level(),
         )
-        if strides is None:
-            raise TypeError("invalid strides")
-        given = (operator.index(strides),) if hasattr(strides, "__index__") else tuple(map(operator.index, strides))
+        given = _whole_steps(strides)
         if len(given) != self.ndim:
             raise ValueError(f"strides must be of the same length as shape ({self.ndim})")
         from .lib.stride_tricks import _check_room

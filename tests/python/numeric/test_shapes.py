@@ -346,7 +346,10 @@ def _told(m, call) -> tuple[str, object]:
         return type(error).__name__, None
 
 
-@pytest.mark.parametrize("strides", [8, (8,), (16,), (-8,), (0,), (24,), (8, 8), (), None, "x"])
+@pytest.mark.parametrize("strides", [
+    8, (8,), (16,), (-8,), (0,), (24,), (8, 8), (), None, "x", True, (True,), (np.True_,), 2**63, (2**63,), 2**70, {8},
+    {8: 1}, np.array([8]), np.array(8), np.array([8.0]), [np.array(8)], [np.array([8])], range(8, 9), 8.0, b"8",
+])  # fmt: skip
 @pytest.mark.parametrize("part", [slice(None), slice(2, 4), slice(None, None, -1), slice(3, None, 2), slice(0, 0)])
 def test_strides_are_set_within_the_memory(part: slice, strides: object) -> None:
     def call(m):
@@ -355,6 +358,13 @@ def test_strides_are_set_within_the_memory(part: slice, strides: object) -> None
         return a
 
     assert _told(tn, call) == _told(np, call)
+
+
+def test_strides_are_set_from_an_array_of_ours() -> None:
+    a = tn.arange(6).reshape(2, 3)
+    with pytest.warns(DeprecationWarning):
+        a.strides = tn.array([8, 16])
+    assert a.strides == (8, 16) and a.tolist() == [[0, 2, 4], [1, 3, 5]]
 
 
 def test_strides_that_were_set_are_of_the_same_memory() -> None:
@@ -373,7 +383,8 @@ def test_strides_of_a_new_array_may_be_an_array() -> None:
 
 @pytest.mark.parametrize("given", [
     {}, {"step": 3}, {"start": 4}, {"start": 3, "stop": 9}, {"stop": 3}, {"stop": 3.5, "step": 2, "dtype": "f4"},
-    {"start": None, "stop": 3}, {"start": 5, "stop": 1, "step": -2},
+    {"start": None, "stop": 3}, {"start": 5, "stop": 1, "step": -2}, {"start": 5, "stop": None}, {"stop": None},
+    {"start": 5, "stop": None, "step": 2},
 ])  # fmt: skip
 def test_arange_takes_start_and_stop_by_name(given: dict[str, object]) -> None:
     def told(m) -> tuple[object, ...]:
@@ -391,7 +402,9 @@ def test_arange_takes_start_and_stop_by_name(given: dict[str, object]) -> None:
 @pytest.mark.parametrize(("given", "options"), [
     ([1, 2], {"ndmax": 1}), ([[1, 2]], {"ndmax": 1}), ([[[1]]], {"ndmax": 2}), ([1], {"ndmax": -1}),
     ([1], {"ndmax": 65}), ([1], {"ndmax": 64}), ([1], {"ndmax": 1, "ndmin": 2}), ([1], {"ndmax": 2, "ndmin": 2}),
-    (np.ones((2, 2)), {"ndmax": 1}),
+    (np.ones((2, 2)), {"ndmax": 1}), ([1], {"ndmax": 0}), (1, {"ndmax": 0}), ((), {"ndmax": 0}),
+    (1, {"ndmax": 0, "ndmin": 1}), (np.ones((2, 2)), {"ndmax": 1, "dtype": "f4"}), (1, {"ndmin": 65}),
+    (np.ones((2, 2)), {"ndmax": 1, "dtype": "f8"}), (np.ones((2, 2)), {"ndmax": 0}),
 ])  # fmt: skip
 def test_array_of_at_most_so_many_axes(given: object, options: dict[str, int]) -> None:
     def told(m) -> tuple[object, ...]:
@@ -401,6 +414,17 @@ def test_array_of_at_most_so_many_axes(given: object, options: dict[str, int]) -
             return ("ValueError", str(error).strip())
 
     assert told(tn) == told(np)
+
+
+def test_limits_of_axes_are_integers_and_hold_for_casts_of_arrays() -> None:
+    for options in ({"ndmax": 1.5}, {"ndmax": None}, {"ndmin": 1.5}):
+        for m in (np, tn):
+            with pytest.raises(TypeError):
+                m.array([3], **options)
+    for m in (np, tn):
+        with pytest.raises(ValueError, match="too deep"):
+            m.array(tn.ones((2, 2)), "f4", ndmax=1)
+        assert m.array(m.ones((2, 2)), ndmax=1).shape == (2, 2)
 
 
 def test_arrays_beyond_an_address_space_are_refused_at_once() -> None:
