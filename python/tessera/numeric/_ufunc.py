@@ -113,11 +113,12 @@ class ufunc(_core.NumericFunction, metaclass=_Kind):
     def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
                initial: Any = NO_VALUE, where: Any = True) -> Any:  # fmt: skip
         """The function of all elements along axes."""
-        from . import _reduce
+        from . import _functions, _reduce
 
         if self.nin != 2:
             raise ValueError("reduce only supported for binary functions")
         if dtype is not None:
+            _reduce.reduced_axes(_functions.asarray(array), axis)  # which NumPy looks at before loops
             self._check_loop(dtype)
         if self.__name__ not in FOLDS:
             from . import _ufunc_methods

@@ -550,11 +550,14 @@ def check_loop(function: Any, dtype: Any) -> None:
 
 def one_axis(a: ndarray, axis: Any, method: str) -> int:
     """The axis, from 0, which may stand in a tuple; None: the only one."""
+    if isinstance(axis, tuple):
+        axes = [f.normalize(d, a.ndim) for d in axis]
+    elif axis is None or (not a.ndim and axis in (0, -1)):
+        axes = [*range(a.ndim)]
+    else:
+        axes = [f.normalize(axis, a.ndim)]
     if not a.ndim:
         raise TypeError(f"cannot {method} on a scalar")
-    if not isinstance(axis, tuple) and axis is not None:
-        return f.normalize(axis, a.ndim)
-    axes = range(a.ndim) if axis is None else [f.normalize(d, a.ndim) for d in axis]
     if len(axes) != 1:
         raise ValueError(f"{method} does not allow multiple axes")
     return axes[0]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 
 import numpy as np
 import pytest
@@ -335,3 +336,18 @@ def test_places_out_of_range_are_told_as_numpys(places):
     tn.add.at(a, tn.array(places), 1.0)
     np.add.at(x, np.array(places), 1.0)
     np.testing.assert_array_equal(np.asarray(a), x)
+
+
+@pytest.mark.parametrize("axis", [0, -1, 2, -3, (0,), (2,), (0, 1), (), None, "a", 1.5])
+@pytest.mark.parametrize("shape", [(), 3, (2, 3), 0])
+@pytest.mark.parametrize("name", ["hypot", "add", "maximum", "left_shift"])
+def test_axes_are_looked_at_before_loops(name, shape, axis):
+    for method, dtype in itertools.product(("reduce", "accumulate"), (None, "c16", "i4")):
+        made = []
+        for m in (np, tn):
+            try:
+                found = getattr(getattr(m, name), method)(m.ones(shape), axis=axis, dtype=dtype)
+                made.append(np.asarray(found).tolist())
+            except (TypeError, ValueError) as error:
+                made.append("TypeError" if isinstance(error, TypeError) else type(error).__name__)
+        assert made[0] == made[1], (method, dtype)
