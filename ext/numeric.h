@@ -81,6 +81,7 @@ typedef struct numeric_state {
     bool errors_known;
     bool late_kept; /* there are late_faults: of the host's graph, by function, which numeric_late has kept */
     uint8_t late_faults[TS_ND_COUNT];
+    uint64_t n_missed; /* how often kernels told of indices without a place (numeric_told) */
 #ifndef Py_GIL_DISABLED
     PyObject *spare[NUMERIC_SPARE]; /* memory of arrays' objects that ended, for new ones; no objects any more */
     uint32_t n_spare;
@@ -340,6 +341,9 @@ int numeric_report_fold(core_state *state, ts_nd *result, uint32_t faults, const
 /* Tells of faults that kernels of a graph have found since: 0, or -1 with exception. `keeps`: of an array in host
  * memory, for one who may drop the exception, so those that are errors are told of again. */
 int numeric_late(core_state *state, ts_nd_graph *graph, bool keeps);
+/* Takes out of what kernels have told, inside of NUMERIC_BEGIN, that indices had no place: whoever reads finds it, so
+ * it is counted alone, and threads that wait for such kernels look at their own indices where the count has moved. */
+void numeric_told(numeric_state *n, uint8_t faults[TS_ND_COUNT]);
 /* Whether faults of this thread's calls are kept for the function that makes them. */
 bool numeric_collects(void);
 /* From now on they are; false: they are already. */

@@ -271,6 +271,7 @@ static ts_status call_await_faults(numeric_state *n, ts_nd_graph *graph, const t
     if (!ts_nd_graph_is_late(graph))
         return TS_OK;
     TS_TRY(ts_nd_graph_late(graph, told, err));
+    numeric_told(n, told);
     for (int i = 0; i < TS_ND_COUNT; i++) {
         if (!fn || i == (int)*fn)
             *faults |= told[i];

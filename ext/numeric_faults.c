@@ -77,13 +77,10 @@ int numeric_report_fold(core_state *state, ts_nd *result, uint32_t faults, const
     return -1;
 }
 
-/* Indices without a place are an error, whatever is said about faults. */
-static int late_report(core_state *state, ts_nd_fn fn, uint8_t faults)
+void numeric_told(numeric_state *n, uint8_t faults[TS_ND_COUNT])
 {
-    if (fn != TS_ND_part_place)
-        return numeric_report_as(state, ts_nd_get(fn)->name, faults, true);
-    PyErr_SetString(PyExc_IndexError, "an index is out of bounds for its axis");
-    return -1;
+    n->n_missed += faults[TS_ND_part_place] != 0;
+    faults[TS_ND_part_place] = 0;
 }
 
 /* Keeps faults of the host's graph for the next call of numeric_late. */
@@ -102,6 +99,8 @@ int numeric_late(core_state *state, ts_nd_graph *graph, bool keeps)
     ts_error err;
     NUMERIC_BEGIN(state);
     ts_status status = ts_nd_graph_late(graph, faults, &err);
+    if (status == TS_OK)
+        numeric_told(n, faults);
     bool kept = status == TS_OK && n->late_kept && graph == n->graphs[0];
     for (int fn = 0; fn < TS_ND_COUNT && kept; fn++) {
         faults[fn] |= n->late_faults[fn];
@@ -113,7 +112,7 @@ int numeric_late(core_state *state, ts_nd_graph *graph, bool keeps)
         return core_raise(state, &err) ? 0 : -1;
     PyObject *type = NULL, *value = NULL, *trace = NULL;
     for (int fn = 0; fn < TS_ND_COUNT; fn++) { /* they are told of once: all, also where the first is an error */
-        if (!faults[fn] || late_report(state, (ts_nd_fn)fn, faults[fn]) == 0)
+        if (!faults[fn] || numeric_report_as(state, ts_nd_get((ts_nd_fn)fn)->name, faults[fn], true) == 0)
             continue;
         if (keeps)
             late_keep(state, (ts_nd_fn)fn, faults[fn]);

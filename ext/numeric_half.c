@@ -178,6 +178,17 @@ static PyObject *half_gather(PyObject *module, PyObject *args)
     return status == TS_OK ? numeric_wrap(state, result, NULL) : core_raise(state, &err);
 }
 
+/* numeric_missed(): how often kernels were found to have met indices without a place. */
+static PyObject *half_missed(PyObject *module, PyObject *unused)
+{
+    (void)unused;
+    core_state *state = PyModule_GetState(module);
+    NUMERIC_BEGIN(state);
+    uint64_t n = state->numeric->n_missed;
+    NUMERIC_END(state);
+    return PyLong_FromUnsignedLongLong(n);
+}
+
 /* numeric_settle(a): computes what an array waits for, and reports what kernels have found. */
 static PyObject *half_settle(PyObject *module, PyObject *a)
 {
@@ -316,6 +327,7 @@ static PyMethodDef half_functions[] = {
     {"numeric_count", half_count, METH_VARARGS, "numeric_count(x, weights, least, /)\n--\n\n"},
     {"numeric_count_nonzero", half_count_nonzero, METH_O, "numeric_count_nonzero(x, /)\n--\n\n"},
     {"numeric_bins", half_bins, METH_VARARGS, "numeric_bins(x, edges, width, /)\n--\n\n"},
+    {"numeric_missed", half_missed, METH_NOARGS, "numeric_missed()\n--\n\n"},
     {"numeric_settle", half_settle, METH_O, "numeric_settle(a, /)\n--\n\n"},
     {"numeric_gather", half_gather, METH_VARARGS, "numeric_gather(from, offsets, /)\n--\n\n"},
     {"numeric_iota", half_iota, METH_VARARGS, "numeric_iota(n, /)\n--\n\n0, 1, .. n - 1, on the current device."},

@@ -7,7 +7,7 @@ import builtins
 import contextlib
 import math
 import operator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -63,7 +63,14 @@ def _bad_key() -> IndexError:
     )
 
 
-_Look = tuple[ndarray, int, int]  # an index, its axis's length, the axis
+class _Look(NamedTuple):
+    """Indices that a kernel looks at, and what numeric_missed() said before there was such a kernel. The kernel tells
+    of one out of bounds to whoever reads a value next, in any thread, which moves that count."""
+
+    index: ndarray
+    extent: int
+    axis: int
+    missed: int
 
 
 def bounded(index: ndarray, extent: int, axis: int) -> ndarray:
@@ -81,7 +88,7 @@ def bounded(index: ndarray, extent: int, axis: int) -> ndarray:
 class Places:
     """A key applied to an array: a view of it, and element places in that view. ``words``: as many last axes are
     taken whole, whatever the key is: those of what an element is made of. ``looks``:
-    gets those indices that the kernel that reads the elements looks at, whose memory tells of one out of bounds."""
+    gets those indices that the kernel that reads the elements looks at."""
 
     def __init__(self, a: ndarray, key: Any, words: int = 0, checks: bool = True,
                  looks: list[_Look] | None = None) -> None:  # fmt: skip
@@ -168,7 +175,7 @@ class Places:
         few = not extent or index.size < _LOOKED_AT or index.device == "cpu"
         if self.looks is None or few or index.dtype.char in "LQ":
             return bounded(index, extent, axis)
-        self.looks.append((index, extent, axis))
+        self.looks.append(_Look(index, extent, axis, _core.numeric_missed()))
         return f.asarray(_place(index, extent))
 
     def _offsets(self, arrays: list[ndarray], axes: list[int], kept: list[int]) -> ndarray:
@@ -193,6 +200,11 @@ class Places:
         return made if made.shape == whole else f.broadcast_to(made, whole)
 
 
+def _look_at(looks: list[_Look]) -> None:
+    for look in looks:
+        bounded(look.index, look.extent, look.axis)
+
+
 def get_item(a: ndarray, key: Any) -> Any:
     """``a[key]`` where the key is more than integers and slices."""
     if _items.is_field(key):
@@ -205,10 +217,11 @@ def get_item(a: ndarray, key: Any) -> Any:
         del places  # whose offsets need not be stored
         if looks:
             _core.numeric_settle(made)
-    except IndexError:
-        for look in looks:
-            bounded(*look)
+    except IndexError:  # of a later index: NumPy finds the first
+        _look_at(looks)
         raise
+    if looks and _core.numeric_missed() != looks[0].missed:
+        _look_at(looks)
     made = _items.of_words(made, a.dtype) if items else made
     return made if made.ndim or (isinstance(key, tuple) and _any(each is ... for each in key)) else made._scalar()
 

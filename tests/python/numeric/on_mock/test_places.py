@@ -4,10 +4,13 @@ thread by the reference interpreter on the mock's memory."""
 
 from __future__ import annotations
 
+import threading
+
 import numpy
 import pytest
 import tessera.numeric as np
 from tessera import _core
+from tessera.numeric import _index
 
 from .test_folds import run_as_gpu, text_of
 
@@ -39,7 +42,14 @@ def test_indices_are_looked_at_where_elements_are_read(mock, capfd, monkeypatch,
     assert n_bytes < 5000 * (4 + i.itemsize) + 100  # each index once, and no offsets
 
 
+def ends_by_host(a):
+    """The least and the greatest of places, which no kernel of the mock finds."""
+    x = numpy.asarray(a.get())
+    return x.min(), x.max()
+
+
 def test_an_index_out_of_bounds_is_an_error(mock, capfd, monkeypatch) -> None:
+    monkeypatch.setattr(_index, "_ends", ends_by_host)
     a, text = np.asarray(numpy.zeros(300), device="cuda"), ""
     for bad in (300, -301, 2**40, -(2**63)):
         i = numpy.arange(5000) % 300
@@ -48,9 +58,49 @@ def test_an_index_out_of_bounds_is_an_error(mock, capfd, monkeypatch) -> None:
         with numpy.errstate(all="ignore"):
             made, _, text = made_by_one_kernel(mock, capfd, monkeypatch, lambda i=places: a[i], text)
         assert made.get()[4321] == 0
-        with pytest.raises(IndexError, match="out of bounds"):
+        with pytest.raises(IndexError, match=f"index {bad} is out of bounds for axis 0 with size 300"):
             a[places]  # which asks what kernels told, for the first time since this one ran
         a[places]
+
+
+@pytest.mark.parametrize(("errors", "dtype"), [({}, "i8"), ({"all": "raise"}, "i4")])
+def test_a_bad_index_is_an_error_where_it_is_used(mock, capfd, monkeypatch, errors, dtype) -> None:
+    """A thread's kernel has met a bad index, and another thread is the first to read what kernels told."""
+    monkeypatch.setattr(_index, "_ends", ends_by_host)
+    a, i = np.asarray(numpy.arange(1, 301, dtype=dtype), device="cuda"), numpy.arange(5000) % 300
+    good = np.asarray(i, device="cuda")
+    i[7] = 300
+    bad, heard = np.asarray(i, device="cuda"), []
+    _, _, text = made_by_one_kernel(mock, capfd, monkeypatch, lambda: a[good])
+    settle, has_gathered, may_settle = _core.numeric_settle, threading.Event(), threading.Event()
+
+    def settle_late(made):
+        if threading.current_thread() is thread:
+            has_gathered.set()
+            assert may_settle.wait(60)
+        return settle(made)
+
+    def use_bad() -> None:
+        try:
+            with np.device("cuda"):
+                a[bad]
+        except IndexError as error:
+            heard.append(str(error))
+
+    thread = threading.Thread(target=use_bad)
+    monkeypatch.setattr(_core, "numeric_settle", settle_late)
+    mock.n_values = text[: text.index("{")].count("%")
+    thread.start()
+    assert has_gathered.wait(60)
+    np.wait()  # launches the thread's kernel
+    run_as_gpu(mock.values, mock.n_values, mock.grid, text, 90)
+    mock.n_values = 0
+    with numpy.errstate(**errors):
+        assert a[good].shape == i.shape
+        a / a  # which may read them, too
+    may_settle.set()
+    thread.join()
+    assert heard == ["index 300 is out of bounds for axis 0 with size 300"]
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c16", "i4", "?"])
