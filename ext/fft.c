@@ -97,9 +97,17 @@ static PyObject *fft_run(PyObject *module, PyObject *args)
     return result;
 }
 
+static PyObject *fft_bytes(PyObject *module, PyObject *capsule)
+{
+    (void)module;
+    ts_fft *plan = PyCapsule_GetPointer(capsule, fft_capsule);
+    return plan ? PyLong_FromSize_t(ts_fft_bytes(plan)) : NULL;
+}
+
 static PyMethodDef fft_functions[] = {
     {"fft_plan", fft_plan, METH_VARARGS,
      "fft_plan(n, real, /)\n--\n\nA plan of transforms of n numbers (ts_fft_create of tessera/fft.h)."},
+    {"fft_bytes", fft_bytes, METH_O, "fft_bytes(plan, /)\n--\n\nThe memory of a plan (ts_fft_bytes of tessera/fft.h)."},
     {"fft_run", fft_run, METH_VARARGS,
      "fft_run(plan, source, target, inverse, factor, /)\n--\n\nTransforms the lines along the last axis of source into "
      "those of target (ts_fft_run of tessera/fft.h)."},

@@ -31,6 +31,8 @@ TS_API void ts_fft_destroy(ts_fft *plan);
  * not inverse. */
 TS_API bool ts_fft_is_real(const ts_fft *plan);
 TS_API int64_t ts_fft_result(const ts_fft *plan, bool inverse);
+/* The bytes of a plan: 1 to 17 for each element, but some 50 where a prime factor of the length is large. */
+TS_API size_t ts_fft_bytes(const ts_fft *plan);
 
 /* The most axes that lines may lie along. */
 #define TS_FFT_RANK 64

@@ -247,3 +247,13 @@ int64_t ts_fft_result(const ts_fft *plan, bool inverse)
 {
     return plan->real && !inverse ? plan->n / 2 + 1 : plan->n;
 }
+
+size_t ts_fft_bytes(const ts_fft *plan)
+{
+    if (!plan)
+        return 0;
+    const fft_sides *sides = &plan->sides;
+    return sizeof *plan + plan->table_bytes + plan->split_bytes + plan->chirp_bytes + plan->filter_bytes +
+           sides->far_bytes + sides->near_bytes + ts_fft_bytes(plan->inner) + ts_fft_bytes(sides->columns) +
+           ts_fft_bytes(sides->rows);
+}

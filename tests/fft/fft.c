@@ -112,8 +112,10 @@ static void check_memory(void)
             ts_fft *plan;
             ts_fft_lines lines = {.factor = 1, .n_in = cases[c].n, .from = x, .to = y, .from_step = 16, .to_step = 16};
             ts_status status = ts_fft_create(&alloc, cases[c].n, cases[c].real, &plan, &err);
-            if (status == TS_OK)
+            if (status == TS_OK) {
+                CHECK_INT(ts_fft_bytes(plan), f.bytes);
                 status = ts_fft_run(plan, &lines, &err);
+            }
             failed = status != TS_OK;
             CHECK(status == (failed ? TS_NOMEM : TS_OK));
             ts_fft_destroy(plan);

@@ -8,7 +8,6 @@ is not installed they are copied to the host and back, which ``tessera.numeric.h
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 import warnings
@@ -49,13 +48,29 @@ __all__ = [
 ]
 _conjugate = FUNCTIONS["conjugate"]
 
-# Plans that are kept for the next call: 64 of up to 2^16 elements and 4 of up to 2^22, which have at most 20 MB each.
-# A longer one is made by each call, which takes a part of the transform's time, and goes with it.
-_KEPT = ((1 << 16, functools.lru_cache(64)(_core.fft_plan)), (1 << 22, functools.lru_cache(4)(_core.fft_plan)))
+# Plans that are kept for the next call, by length and whether they are real; the oldest go first. Where a prime factor
+# of the length is large a plan has 50 bytes for each element, and to make it takes twice the time of its transform,
+# else both are little. A plan of more bytes than all may have is made by each call.
+_kept: dict[tuple[int, bool], Any] = {}
+_MOST_PLANS = 64
+_MOST_BYTES = 1 << 27
 
 
 def _plan(n: int, real: bool) -> Any:
-    return next((kept for most, kept in _KEPT if n <= most), _core.fft_plan)(n, real)
+    plan = _kept.get((n, real))
+    return _new_plan(n, real) if plan is None else plan
+
+
+def _new_plan(n: int, real: bool) -> Any:
+    plan = _core.fft_plan(n, real)
+    if _core.fft_bytes(plan) > _MOST_BYTES:
+        return plan
+    _kept[n, real] = plan
+    while (keys := list(_kept)) and (  # by single operations of a dict: other threads may do the same
+        len(keys) > _MOST_PLANS or sum(_core.fft_bytes(each) for each in list(_kept.values())) > _MOST_BYTES
+    ):
+        _kept.pop(keys[0], None)
+    return plan
 
 
 # norm: the power of the length by which a transform and its inverse are divided

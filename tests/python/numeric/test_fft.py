@@ -170,13 +170,30 @@ def test_a_plan_refuses_arrays_that_it_would_overrun(real, inverse, source, targ
         _core.fft_run(plan, np.zeros((2, 8), source), np.zeros((2, length), target), inverse, 1.0)
 
 
-def test_plans_are_kept_by_their_length():
-    (_, kept), (most, long) = tn.fft._KEPT
-    for plans in (kept, long):
-        plans.cache_clear()
+def kept_bytes() -> int:
+    return sum(map(_core.fft_bytes, tn.fft._kept.values()))
+
+
+def test_plans_are_kept_by_their_bytes(monkeypatch):
+    monkeypatch.setattr(tn.fft, "_kept", {})
+    monkeypatch.setattr(tn.fft, "_MOST_BYTES", 1 << 20)
     tn.fft.fft(np.zeros(1 << 17))
-    assert (kept.cache_info().currsize, long.cache_info().currsize) == (0, 1)
     tn.fft.rfft(np.zeros(1 << 10))
-    assert (kept.cache_info().currsize, long.cache_info().currsize) == (1, 1)
-    tn.fft.rfft(np.zeros(most + 1))
-    assert (kept.cache_info().currsize, long.cache_info().currsize) == (1, 1)
+    plan = tn.fft._kept[1 << 17, False]
+    tn.fft.fft(np.zeros(1 << 17))
+    assert [*tn.fft._kept] == [(1 << 17, False), (1 << 10, True)] and tn.fft._kept[1 << 17, False] is plan
+    tn.fft.fft(np.zeros(65521))  # a prime number: 3 MB
+    assert [*tn.fft._kept] == [(1 << 17, False), (1 << 10, True)]
+    for n in (5003, 5009, 5011, 5021, 5023):  # some 300 kB each
+        tn.fft.fft(np.zeros(n))
+        assert kept_bytes() <= 1 << 20 and [*tn.fft._kept][-1] == (n, False)
+    assert (5003, False) not in tn.fft._kept
+    for n in range(1, 100):
+        tn.fft.fft(np.zeros(n))
+    assert [n for n, _ in tn.fft._kept] == [*range(36, 100)]
+
+
+def test_long_plans_of_prime_lengths_are_not_all_kept():
+    for n in (1048573, 1048571, 1048559, 1048549):  # 52 MB each
+        tn.fft._plan(n, False)
+        assert 0 < kept_bytes() <= 1 << 27
