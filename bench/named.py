@@ -219,9 +219,15 @@ def _sample(run: Callable[[], Any], n: int) -> float:
 
 
 def _run(code: Any, seen: dict[str, Any], made: Any) -> Callable[[], Any]:
-    """A call, and the wait for its result where it gives arrays that may wait."""
+    """A call, and the wait for its result where it gives arrays that may wait, or for all where it only writes."""
     from tessera import numeric
 
+    def write() -> None:
+        eval(code, seen)
+        numeric.wait()
+
+    if made is None and seen["np"] is numeric:
+        return write
     if type(made) is numeric.ndarray:
         return lambda: numeric.wait(eval(code, seen))
     if type(made) in (tuple, list) and all(type(part) is numeric.ndarray for part in made):

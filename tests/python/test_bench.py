@@ -16,7 +16,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
-from bench import all_gpu, products
+from bench import all_gpu, named, products
 from bench.contest import Begun, Contest, measure
 from bench.gemm_gpu import Many
 from bench.warm import ahead
@@ -357,3 +357,17 @@ time.sleep(60)
     assert "its time was over" in process.wait(1.0)
     process.stop()
     assert process.child.poll() is not None
+
+
+@pytest.mark.parametrize("call", ["z.__setitem__(b, 0.0)", "z + 1.0", "(z + 1.0, z - 1.0)"])
+def test_calls_are_timed_with_what_they_leave_waiting(call):
+    import tessera.numeric as tn
+    from tessera import _core
+
+    n = 1 << 20
+    seen = {"np": tn, "z": tn.ones(n), "b": tn.arange(n) % 2 == 0}
+    tn.wait()
+    code = compile(call, "call", "eval")
+    run = named._run(code, seen, eval(code, seen))
+    given = run()
+    assert _core.numeric_stats()["waiting"] == 0 and given is None
