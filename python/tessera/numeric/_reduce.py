@@ -154,6 +154,13 @@ def _cast(a: ndarray, dtype: Any, told: str, faults: int = ALL_FAULTS) -> ndarra
     return asarray(told_as(told, faults, in_dtype, a, dtype)).astype(dtype, copy=False)
 
 
+def _starts(a: ndarray, axes: Any, initial: Any, dtype: Any, keeps: bool) -> ndarray:
+    """What a reduction of no elements gives: its start, in each place of the result."""
+    shape = [1 if d in axes else n for d, n in enumerate(a.shape)]
+    made = asarray(numpy.full(shape, numpy.asarray(start_of(initial, dtype)), dtype))
+    return made if keeps else made.reshape([n for d, n in enumerate(a.shape) if d not in axes])
+
+
 def fold(
     name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any
 ) -> Any:
@@ -195,13 +202,7 @@ def fold(
     if not has_first and not a.size and not math.prod(a.shape[d] for d in axes):
         raise ValueError(f"zero-size array to reduction operation {_combine[name]} which has no identity")
     if a.size == 0 and not no_start and name not in ("all", "any"):
-        shape, kind = [1 if d in axes else n for d, n in enumerate(a.shape)], dtype if name in SCANS else a.dtype
-        made = asarray(numpy.full(shape, numpy.asarray(start_of(initial, kind)), kind))
-        made = (
-            made
-            if keepdims is True
-            else made.reshape([n for d, n in enumerate(a.shape) if d not in axes])
-        )
+        made = _starts(a, axes, initial, dtype if name in SCANS else a.dtype, keepdims is True)
         return into(made, out, "unsafe")
     made = _core.numeric_fold(
         name, a, axes, dtype, keepdims is not NO_VALUE and bool(keepdims), mask

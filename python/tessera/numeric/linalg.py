@@ -373,7 +373,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
             made = numpy.sqrt(flat.dot(flat))  # as NumPy's
             return f.asarray(made).reshape((1,) * x.ndim) if keepdims else made
         if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
-            if x.dtype == numpy.float16 and x.size:  # whose squares overflow, but not their sum
+            if x.dtype == numpy.float16 and x.size:  # NumPy's is a product, and warns of overflow as one
                 flat = f.ravel(x, "K")
                 made = numpy.sqrt(flat.dot(flat))
                 return f.asarray(made).reshape((1,) * x.ndim) if keepdims else made
