@@ -303,6 +303,13 @@ nd_val nd_emit_heaviside(const nd_emit *e, const nd_val *x)
     return REAL(PICK(IS(EQ, re, zero), x[1].re, PICK(IS(LT, re, zero), zero, PICK(IS(GT, re, zero), NUMBER(1), re))));
 }
 
+/* Of equal numbers, which zeros of two signs are, the second; NumPy's function of float16 gives the first. */
+nd_val nd_emit_nextafter(const nd_emit *e, const nd_val *x)
+{
+    ts_val next = ts__nd_emit_math(e, "nextafter", x[0].re, x[1].re);
+    return REAL(e->loop == TS_DTYPE_float16 ? PICK(IS(EQ, x[0].re, x[1].re), x[0].re, next) : next);
+}
+
 /* ---- parts --------------------------------------------------------------------------------------- */
 
 nd_val nd_emit_part_exponent(const nd_emit *e, const nd_val *x)

@@ -674,9 +674,9 @@ ts_type ts__nd_memory_type(ts_dtype dtype); /* as it lies in memory */
 
 /* emit_number.c: rows of numeric.def by name */
 nd_emitter nd_emit_floor_divide, nd_emit_remainder, nd_emit_fmod, nd_emit_power, nd_emit_degrees, nd_emit_radians,
-    nd_emit_logaddexp, nd_emit_logaddexp2, nd_emit_heaviside, nd_emit_rint, nd_emit_floor, nd_emit_ceil,
-    nd_emit_trunc, nd_emit_reciprocal, nd_emit_sign, nd_emit_left_shift, nd_emit_right_shift, nd_emit_divide,
-    nd_emit_multiply, nd_emit_part_exponent, nd_emit_part_bits, nd_emit_part_divisor;
+    nd_emit_logaddexp, nd_emit_logaddexp2, nd_emit_heaviside, nd_emit_nextafter, nd_emit_rint, nd_emit_floor,
+    nd_emit_ceil, nd_emit_trunc, nd_emit_reciprocal, nd_emit_sign, nd_emit_left_shift, nd_emit_right_shift,
+    nd_emit_divide, nd_emit_multiply, nd_emit_part_exponent, nd_emit_part_bits, nd_emit_part_divisor;
 
 /* emit_time.c: those of times */
 nd_emitter nd_emit_time_add, nd_emit_time_subtract, nd_emit_time_multiply, nd_emit_time_divide,

@@ -76,6 +76,7 @@ m.gcd(m.ones(3, 'i1'), 300, dtype='u1')
 m.gcd(2**40, m.array([True, False]), casting='no')
 m.floor_divide(m.ones((2, 3), 'i2'), 2**40, out=m.ones(5, 'u2'))
 m.maximum(m.ones(3, 'i2'), 2, out=m.ones(3, 'u2'))
+[repr(m.nextafter(m.array([0.0, -0.0, 1], f), m.array([-0.0, 0.0, 1], f))) for f in ('f2', 'f4', 'f8')]
 m.einsum('ij,jk', m.ones((3, 0)), m.array([[1, np.inf]]))
 m.einsum('ij,jk->k', m.ones((0, 3)), m.ones((3, 2)))
 m.cross(m.array(3), m.ones((2, 3)))

@@ -77,10 +77,15 @@ def test_signs_of_zeros_count_but_in_extremes():
 
 
 def test_results_are_as_near_as_their_dtype_lets_them_be():
-    arrays = {"a": np.zeros(2), "b": np.zeros(2), "c": np.zeros(2, "f2")}
+    arrays = {"a": np.zeros(2), "b": np.zeros(2), "c": np.zeros(2, "f2"), "d": np.zeros(2, "i1")}
     for text, is_exact, x, y, counts in (
         ("m.add.reduce(a, axis=0, out=b)", False, [1.0, 100.0], [1.0, 106.0], True),
-        ("m.add.reduce(c, axis=0, out=b)", False, [1.0, 100.0], [1.0, 100.1], False),
+        ("m.exp(c, out=b)", False, [1.0, 100.0], [1.0, 100.1], False),
+        ("m.exp(d, out=b)", False, [1.0, 100.0], [1.0, 100.1], False),
+        ("m.exp(d, out=b)", False, [1.0, 100.0], [1.0, 101.0], True),
+        ("m.exp(a, out=b, where=d)", False, [1.0, 100.0], [1.0, 100.1], True),
+        ("plain(m.ma.array(d, mask=(d > 1)).mean())", False, [100.0], [100.1], True),
+        ("plain(m.ma.array(c, mask=(c > 1)).mean())", False, [100.0], [100.1], False),
         ("m.multiply(a, b, out=a)", True, [1 + 0j], [1.1 + 0j], True),
         ("a / b", True, [1 + 0j, 1e-14j], [1 + 0j, 0j], True),
         ("a / b", True, [1 + 1j], [1 + 1j + 2.0**-52], False),
@@ -90,6 +95,15 @@ def test_results_are_as_near_as_their_dtype_lets_them_be():
     ):
         bounds = program.bounds_of(text, is_exact, [], arrays)
         assert bool(program.difference(np.array(x), tn.array(y), bounds)) == counts, text
+
+
+def test_halves_that_overflow_on_the_way_are_those_of_wider_floats():
+    """NumPy's product along the first axis overflows."""
+    for factor, counts in ((1, False), (2, True)):
+        one = program_of(f"m.prod(a, axis=0, dtype='f2') * (1 if m is np else {factor})", False)
+        one.theirs["a"] = np.array([[300.0, 1], [300, 1], [2**-10, 1]])
+        one.ours["a"] = tn.array(one.theirs["a"])
+        assert bool(one.step()[1]) == counts
 
 
 # Large kernels take long to compile: few values by default, all that one launch can take in the long run.
