@@ -371,8 +371,13 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         term = _folded(terms, set(result))
     made = _ordered(term, result)
     if out is not None:
-        if isinstance(out, ndarray) and out.ndim == made.ndim:  # axes of one element are spread
-            made = f.broadcast_to(made, out.shape)
+        if isinstance(out, ndarray):
+            if out.ndim != made.ndim:
+                raise ValueError(
+                    f"out parameter does not have the correct number of dimensions, has {out.ndim} but should have "
+                    f"{made.ndim}"
+                )
+            made = f.broadcast_to(made, out.shape)  # axes of one element are spread
         return into(made, out, "unsafe" if optimize else casting)  # as NumPy's
     if order == "A":
         order = "F" if all(a.flags.f_contiguous for a in arrays) else "C"

@@ -310,9 +310,10 @@ def array_shown(object: Any, dtype: Any = None, copy: Any = None) -> Any:
 def astype_as(a: ndarray, dtype: Any, order: str) -> ndarray:
     """A new array with the elements of ``a`` in another dtype; of no derived class."""
     a = as_class(a, None)
-    if a.dtype.kind == "c" and dtype_of(dtype).kind in "iuf":
+    is_swapped = stored_as(dtype_of(dtype)) is ITEMS  # or is of no numbers: converted tells of it
+    if a.dtype.kind == "c" and dtype_of(dtype).kind in "iuf" and not is_swapped:
         warn_of_lost_parts(4)
-    if (a._is_items or stored_as(dtype_of(dtype)) is ITEMS) and order in "KC":
+    if (a._is_items or is_swapped) and order in "KC":
         return copy_of(a, dtype=dtype, casting="unsafe", order=order)
     if (
         a.ndim
@@ -799,10 +800,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> ndarray:
             f"operands could not be broadcast together with remapped shapes [original->remapped]: {a.shape}  and "
             f"requested shape {shape}"
         )
-    strides = [0] * up + [
-        0 if n == 1 and m != 1 else s
-        for n, m, s in zip(a.shape, shape[up:], a.strides, strict=True)
-    ]
+    strides = [0] * up + [0 if n == 1 else s for n, s in zip(a.shape, a.strides, strict=True)]
     view = a._view(0, a.dtype, shape, strides)
     view._writeable = False
     return as_class(view, array if subok else None)

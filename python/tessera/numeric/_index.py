@@ -422,18 +422,17 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     """Elements at places along an axis."""
     a, axis, places = _take_places(f.asarray(a), indices, axis, mode)
     shape = (*a.shape[:axis], *places.shape, *a.shape[axis + 1 :])
+    if out is not None and out.shape != shape:
+        raise ValueError("output array does not match result of ndarray.take")
+    if out is not None and not f.can_cast(out.dtype, a.dtype, "safe"):
+        raise TypeError(
+            f"Cannot cast array data from {out.dtype!r} to {a.dtype!r} according to the rule 'safe': take() gives "
+            "the dtype of the array"
+        )
     if not a.shape[axis] and math.prod(shape):
         raise IndexError("cannot do a non-empty take from an empty axes.")
     if out is None and (0 in a.shape[:axis] or (not a.shape[axis] and mode != "raise")):
         return f.empty(shape, a.dtype, device=a.device)  # NumPy looks at no index
-    if out is not None:
-        if out.shape != shape:
-            raise ValueError("output array does not match result of ndarray.take")
-        if not f.can_cast(out.dtype, a.dtype, "safe"):
-            raise TypeError(
-                f"Cannot cast array data from {out.dtype!r} to {a.dtype!r} according to the rule 'safe': take() gives "
-                "the dtype of the array"
-            )
     key = (slice(None),) * axis + (places,)
     made = a[key] if type(a) is ndarray else get_item(a, key)  # by loops, where there are some
     if out is not None:
@@ -585,8 +584,11 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     places, last = _items.numbers(f.asarray(a)), len(kept) - 1
     if not f.can_cast(places.dtype, numpy.intp, "same_kind"):
         raise TypeError(f"choose: integers are wanted to choose by, found {places.dtype}")
+    shape = numpy.broadcast_shapes(places.shape, *map(numpy.shape, kept))
+    if out is not None and out.shape != shape:
+        raise TypeError(f"choose: invalid shape for output array: {out.shape}, but the result has {shape}")
     if mode == "raise" and places.size and not 0 <= int(places.min()) <= int(places.max()) <= last:
-        if 0 not in numpy.broadcast_shapes(places.shape, *map(numpy.shape, kept)):
+        if 0 not in shape:
             raise ValueError("invalid entry in choice array")
         mode = "clip"  # nothing is chosen
     if mode == "clip":
@@ -599,7 +601,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     for i, other in enumerate(kept[1:], 1):
         made = f.asarray(select(f.asarray(places == i), f.asarray(other, kind), made))
     if not last:
-        made = f.broadcast_to(made, numpy.broadcast_shapes(places.shape, made.shape)).copy()
+        made = f.broadcast_to(made, shape).copy()
     if out is None:
         return scalar_of(made)
     return f.copy_of(made, out, casting="unsafe")

@@ -252,12 +252,14 @@ def _product_of(
     if any(map(has_meaning, operands)):
         kinds = " and ".join(str(x.dtype) for x in operands)
         raise TypeError(f"ufunc '{name}' did not contain a loop for operands of {kinds}")
+    dtype = None if options.get("dtype") is None else f.dtype_of(options["dtype"])
+    casting, whole = options.get("casting", "same_kind"), out[0] if isinstance(out, tuple) and out else out
+    if isinstance(whole, ndarray) or casting != "same_kind":
+        _check_casts(name, operands, whole, dtype, casting)
     if name == "matmul":
         _check_ranks(operands)
         least = [min(x.ndim, 2) for x in operands]
         cores = (*least, sum(least) - 2)
-    dtype = None if options.get("dtype") is None else f.dtype_of(options["dtype"])
-    casting = options.get("casting", "same_kind")
     if dtype is not None:
         operands = [_cast(name, x, dtype, casting) for x in operands]
     _check_cores(name, operands, cores)
@@ -268,12 +270,22 @@ def _product_of(
         made = made[..., None]
     if places:
         made = f.moveaxis(made, range(-len(places), 0), places)
-    whole = out[0] if isinstance(out, tuple) and out else out
     if isinstance(whole, ndarray) and whole.ndim > made.ndim:  # more matrices than the operands say
         made = f.broadcast_to(made, whole.shape)
     if out is None and options.get("order", "K") in ("F", "C"):
         made = f.asarray(made, order=options["order"])
     return into(made, out, casting)
+
+
+def _check_casts(name: str, operands: list[ndarray], out: Any, dtype: Any, casting: str) -> None:
+    """Errors of casts, which come before those of shapes."""
+    loop = f.result_type(*operands) if dtype is None else dtype
+    for x in operands:
+        _cast(name, f.empty(0, x.dtype), loop, casting)
+    if isinstance(out, ndarray) and not f.can_cast(loop, out.dtype, casting):
+        raise TypeError(
+            f"Cannot cast ufunc '{name}' output from {loop!r} to {out.dtype!r} with casting rule '{casting}'"
+        )
 
 
 def _cast(name: str, x: ndarray, dtype: numpy.dtype[Any], casting: str) -> ndarray:
@@ -393,6 +405,8 @@ def _scaled(a: ndarray, b: ndarray) -> Any:
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """Sums of products over the last axis of a and the last but one of b."""
     a, b = f.asarray(a), f.asarray(b)
+    if out is not None and (not a.ndim or not b.ndim) and f.result_type(a, b).char not in _OF_BLAS:
+        return _multiply(a, b, out)
     if isinstance(out, ndarray) and (out.dtype != f.result_type(a, b) or not out.flags.c_contiguous):
         raise ValueError(
             "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"

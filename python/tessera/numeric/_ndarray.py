@@ -492,6 +492,8 @@ class ndarray(_core.NumericArray):
 
     @flat.setter
     def flat(self, value: Any) -> None:
+        if isinstance(value, ndarray) and self.flags.f_contiguous and not value.flags.f_contiguous:
+            value = value.copy()  # as NumPy, whose values lie column by column where the array does
         self.flat[...] = value
 
     @property

@@ -270,6 +270,17 @@ def _settle(thing: Any, module: str) -> Any:
     return thing
 
 
+def _as_ours(program: Any) -> Any:
+    """A program whose axes of one element may be given to a number, which makes an array of NumPy's."""
+
+    @functools.wraps(program)
+    def made(*args: Any, **options: Any) -> Any:
+        found = program(*args, **options)
+        return asanyarray(found) if isinstance(found, numpy.ndarray) else found
+
+    return made
+
+
 def _execute(namespace: dict[str, Any], module: str) -> None:
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.loader is not None
@@ -286,6 +297,8 @@ def _execute(namespace: dict[str, Any], module: str) -> None:
     except BaseException:
         del _adopted[module]
         raise
+    if "_ureduce" in namespace:
+        namespace["_ureduce"] = _as_ours(namespace["_ureduce"])
     for made in namespace.values():
         if isinstance(made, type) and made.__module__ == namespace["__name__"]:
             _place_constants(made)

@@ -96,24 +96,28 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """Elements rounded to decimals, halves to even."""
     a, decimals = f.asarray(a), operator.index(decimals)
     rint = FUNCTIONS["rint"]
+    if out is not None and numpy.size(out) != a.size:
+        raise ValueError(f"invalid output shape: {numpy.shape(out)}, but the result has {a.shape}")
     if a.dtype.kind in "iu" and decimals >= 0:
         return r.scalar_of(f.copy(a)) if out is None else f.copy_of(a, out)
     if a.dtype.kind == "b":
         if decimals:
             raise TypeError("bools are rounded to no decimals: round(a, 0), or a.astype(float)")
         a = a.astype(numpy.float16)
+    if a.dtype.kind == "c" and (decimals or out is not None):
+        made = f.empty(a.shape, a.dtype) if out is None else out
+        made.real, made.imag = round(a.real, decimals), round(a.imag, decimals)  # of real numbers there is no imag
+        return r.scalar_of(made) if out is None else out
     if decimals == 0:
         return rint(a, out)
     by = 10.0 ** builtins.abs(decimals) if builtins.abs(decimals) <= _MOST_DECIMALS else math.inf
+    if out is not None:  # whose dtype each step has
+        first, last = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+        FUNCTIONS[first](a, by, out)
+        return FUNCTIONS[last](rint(out, out), by, out)
     if a.dtype.kind in "iu":
-        made = f.asarray(rint(f.asarray(a / by)) * by).astype(a.dtype)
-        return r.scalar_of(made) if out is None else f.copy_of(made, out)
-    if a.dtype.kind == "c":
-        made = f.empty(a.shape, a.dtype)
-        made.real, made.imag = round(a.real, decimals), round(a.imag, decimals)
-        return r.scalar_of(made) if out is None else f.copy_of(made, out)
-    made = rint(a * by) / by if decimals > 0 else rint(a / by) * by
-    return made if out is None else f.copy_of(made, out)
+        return r.scalar_of(f.asarray(rint(f.asarray(a / by)) * by).astype(a.dtype))
+    return rint(a * by) / by if decimals > 0 else rint(a / by) * by
 
 
 around = round

@@ -11,7 +11,7 @@ import numpy
 
 from .. import _core
 from . import _meanings
-from ._functions import asarray, normalize, normalize_many, ravel
+from ._functions import asarray, empty, normalize, normalize_many, ravel
 from ._meanings import has_meaning, truth
 from ._ndarray import ndarray
 from ._setup import ALL_FAULTS, NO_VALUE, HostDtype, is_held, loop_of, memory, told_as, user_level, warn_of_lost_parts
@@ -56,6 +56,7 @@ def into(made: ndarray, out: Any, casting: str = "same_kind") -> Any:
     if not isinstance(out, (ndarray, numpy.ndarray)):
         raise TypeError("return arrays must be of ArrayType")
     if out.shape != made.shape:
+        copy_of(made, empty(made.shape, out.dtype), casting=casting)  # whose errors come first
         raise ValueError(f"the output array has the wrong shape: {out.shape}, but the result has {made.shape}")
     if isinstance(out, ndarray):
         return copy_of(made, out, casting=casting)
@@ -317,7 +318,13 @@ def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     made = _core.numeric_fold(name, a, (axis,), None, keeps and a.ndim == rank, None)
     if keeps and made.ndim != rank:
         made = made.reshape((1,) * rank)
-    return into(made, out)
+    if not isinstance(out, ndarray):
+        return into(made, out)
+    if out.shape != made.shape:
+        raise ValueError(f"output array does not match result of np.{name}: {out.shape}, not {made.shape}")
+    if not numpy.can_cast(out.dtype, numpy.intp, "safe"):
+        raise TypeError(f"Cannot cast array data from {out.dtype!r} to dtype('int64') according to the rule 'safe'")
+    return copy_of(made, out, casting="unsafe")
 
 
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
@@ -476,7 +483,6 @@ def _scanned(name: str, a: ndarray, dtype: Any) -> ndarray:
     """A running reduction of one long row, by the scan of tessera.compute."""
     from tessera import compute
 
-    from ._functions import empty
 
     made, row = empty(a.shape, dtype), ravel(a).astype(dtype, copy=False)
     row = row if row.flags.c_contiguous else row.copy()
@@ -527,6 +533,7 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
         raise ValueError(
             f"provided out is the wrong size for the accumulation: {out.shape}, not {made.shape}"
         )
+    warn_of_parts(made, out.dtype)
     return copy_of(made, out, casting="unsafe")
 
 

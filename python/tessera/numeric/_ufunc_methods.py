@@ -118,11 +118,12 @@ def loop_of(function: Any, signature: Any) -> Any:
     """The dtype of the operands of the loop that ``signature=`` names; None: it names none."""
     wanted = _named(function, signature)
     named = wanted if function._result == "same" else wanted[: function.nin]
-    if all(t is None for t in named):
+    is_open = all(t is None for t in named)
+    if all(t is None for t in wanted):
         return None
     for loop in _loops(function):
         if all(t is None or (t == have and t.num == have.num) for t, have in zip(wanted, loop, strict=True)):
-            return loop[0]  # longlong, too, which is equal to int64
+            return None if is_open else loop[0]  # longlong, too, which is equal to int64
     raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {function.__name__}")
 
 
@@ -386,15 +387,17 @@ def has_dtype(x: Any) -> bool:
 
 
 @functools.cache
-def _check_at(function: Any, first: Any, second: Any) -> None:
+def _check_at(function: Any, *dtypes: Any) -> None:
     """An error where a function takes no elements of these dtypes, before indices and shapes are looked at."""
-    on("cpu", lambda: function(f.empty(0, first), f.empty(0, second)))
+    operands = [f.empty(0, kind) if isinstance(kind, numpy.dtype) else kind() for kind in dtypes]
+    on("cpu", lambda: function(*operands))
 
 
 def _at(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> None:
     """The same, of what has been looked at."""
-    if given and has_dtype(given[0]) and not a._is_items and not has_meaning(a):
-        _check_at(function, a.dtype, numpy.dtype(given[0].dtype))
+    numbers = (bool, int, float, complex)  # of Python, which have no dtype of their own
+    if all(type(x) in numbers or has_dtype(x) for x in given) and not a._is_items and not has_meaning(a):
+        _check_at(function, a.dtype, *(type(x) if type(x) in numbers else numpy.dtype(x.dtype) for x in given))
     if function.__name__ == "negative" and a.dtype.kind in "if" and not has_meaning(a):
         function, given = FUNCTIONS["multiply"], (-1,)  # which has a loop in order
     if _at_few(function, a, indices, given) or _at_in_order(function, a, indices, given):
@@ -584,14 +587,18 @@ def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
 
 
 def _one_out(out: Any) -> Any:
-    """What ``out=`` names, which may be a tuple of it."""
-    return out[0] if isinstance(out, tuple) else out
+    """What ``out=`` names, which may be a tuple of it, and must be writeable."""
+    out = out[0] if isinstance(out, tuple) else out
+    if isinstance(out, ndarray) and not out.flags.writeable:
+        raise ValueError("output array is read-only")
+    return out
 
 
 def _put_into(out: ndarray, made: ndarray) -> Any:
     """What accumulate or reduceat gives, in the array that is named for it, which has as many axes."""
     if out.ndim != made.ndim:
         raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match {made.shape}")
+    warn_of_parts(made, out.dtype)
     return f.copy_of(made, out, casting="unsafe")
 
 
@@ -624,19 +631,28 @@ def _in_segments(function: Any, a: ndarray, indices: Any, axis: int, dtype: Any)
     return made
 
 
+def _check_begins(function: Any, a: ndarray, indices: Any, axis: int) -> list[int]:
+    """Where slices begin; an error where that is outside the array."""
+    places, n = [int(i) for i in numpy.asarray(indices)], a.shape[axis]
+    for i in places:
+        if not 0 <= i < n:
+            raise IndexError(f"index {i} out-of-bounds in {function.__name__}.reduceat [0, {n})")
+    return places
+
+
 def reduceat(function: Any, a: Any, indices: Any, axis: Any, dtype: Any, out: Any) -> Any:
     """Reductions of the slices that indices begin; of one element where the next index is not greater."""
     a = f.asarray(a)
     axis, out = one_axis(a, axis, "reduceat"), _one_out(out)
-    dtype = _walk_dtype(function, a, dtype, out)
+    try:
+        dtype = _walk_dtype(function, a, dtype, out)
+    except TypeError:
+        _check_begins(function, a, indices, axis)  # whose errors come first
+        raise
     made = _in_segments(function, a, indices, axis, dtype)
     if made is not None:
         return made if out is None else _put_into(out, made)
-    rows, places = f.moveaxis(a, axis, 0), [int(i) for i in numpy.asarray(indices)]
-    n = rows.shape[0]
-    for i in places:
-        if not 0 <= i < n:
-            raise IndexError(f"index {i} out-of-bounds in {function.__name__}.reduceat [0, {n})")
+    rows, places, n = f.moveaxis(a, axis, 0), _check_begins(function, a, indices, axis), a.shape[axis]
     ends = [*places[1:], n][: len(places)]
     parts = [
         f.asarray(function.reduce(rows[i : j if j > i else i + 1], 0, dtype, initial=None))

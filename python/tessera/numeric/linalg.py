@@ -316,7 +316,7 @@ def _float(x: Any) -> ndarray:
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """Lengths of vectors along axes."""
-    x = _float(x)
+    x, axis = _float(x), axis if axis is None or isinstance(axis, tuple) else (axis,)  # which numbers have none of
     size = x if x.dtype.kind == "c" and (ord is None or ord == 2) else f.asarray(_absolute(x))
     if ord == math.inf:
         return r.max(size, axis, keepdims=keepdims, initial=0)
