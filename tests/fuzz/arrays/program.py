@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of random statements (statements.py): NumPy and `tessera.numeric` run each, and what differs is printed.
 
-    python tests/fuzz/arrays [--seed 1] [--programs 1000] [--first 0] [--device cuda]
+    python tests/fuzz/arrays [--seed 1] [--programs 1000] [--first 0] [--device cuda] [--families fold fft]
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import argparse
 import builtins
 import collections
+import copy
+import io
 import pickle
 import re
 import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.lib.recfunctions  # a part that statements name
 import tessera.numeric as tn
 from tessera import _core
 
@@ -51,9 +54,63 @@ def shown(a: Any, **options: Any) -> tuple[str, str]:
         return str(a), repr(a)
 
 
+class Duck:
+    """What has numbers only as an array of NumPy."""
+
+    def __init__(self, a: Any) -> None:
+        self.a = np.asarray(a)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.array(self.a, dtype, copy=copy)
+
+
+class Refuses:
+    """What no ufunc takes, and whose operators come first."""
+
+    __array_ufunc__ = None
+
+    def __radd__(self, other: Any) -> str:
+        return "its own"
+
+
+KIN = {m: type("Kin", (m.ndarray,), {}) for m in (np, tn)}
+
+
+def settled(call: Any) -> Any:
+    """What a call gives, once it is computed."""
+    made = call()
+    for each in made if isinstance(made, tuple) else [made]:
+        if isinstance(each, tn.ndarray):
+            np.asarray(each)
+    return made
+
+
+def strict(call: Any) -> Any:
+    """What a call gives where warnings are raised."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", tn.FallbackWarning)
+        return settled(call)
+
+
+def under(m: Any, **options: Any) -> Any:
+    """A function that calls one under `errstate`, of numbers below the range another one if it is named, as of those
+    that C's functions meet on their way; with `call` also what was said, each once."""
+
+    def run(call: Any, low: str | None = None) -> Any:
+        said: list[Any] = []
+        with m.errstate(**options, under=low, call=lambda kind, flag: said.append((kind, flag))):
+            made = settled(call)
+        return (made, sorted({kind for kind, _ in said})) if options["all"] == "call" else made
+
+    return run
+
+
 def outcome(text: str, m: Any, names: dict[str, Any]) -> tuple[Any, list[str]]:
     """What a statement gives, or its exception, and the categories of its warnings."""
-    scope = {**names, "m": m, "np": np, "pickle": pickle}
+    scope = {**names, "m": m, "np": np, "pickle": pickle, "io": io, "copy": copy, "Duck": Duck, "Refuses": Refuses}
+    scope |= {"strict": strict, "called": under(m, all="call"), "raised": under(m, all="raise")}
+    scope |= {"ignored": under(m, all="ignore"), "kin": lambda a: a.view(KIN[m])}
     scope["run"] = lambda lines: builtins.exec(lines, scope)
     scope["shown"] = shown
     scope["plain"] = lambda value: plain(value, m)
@@ -61,7 +118,7 @@ def outcome(text: str, m: Any, names: dict[str, Any]) -> tuple[Any, list[str]]:
         warnings.simplefilter("always")
         try:
             value = eval(text, scope)  # noqa: S307  our own text
-            for a in [*names.values(), value]:
+            for a in [*names.values(), *(value if isinstance(value, (list, tuple)) else [value])]:
                 if isinstance(a, tn.ndarray):
                     np.asarray(a)  # what waits is computed, and tells of faults
         except Exception as error:  # noqa: BLE001  its class is compared
@@ -152,17 +209,22 @@ def is_left_out(text: str, arrays: dict[str, np.ndarray]) -> bool:
     """Whether a statement is one that NumPy itself gets wrong: `at` of an array of one axis writes to read-only
     memory; with `where=` results of another dtype are cast to that of the loop, which loses and tells what it should
     not. Whether `copyto` with a mask finds that it copies to the same place goes by strides, which count for nothing
-    where there are no elements. `take` that wraps places around an axis of no elements has no end."""
+    where there are no elements. `accumulate` takes places for its results that are larger, with what lay there, and
+    `concatenate` read-only ones. `take` that wraps places around an axis of no elements has no end."""
     found = re.match(r"m\.\w+\.at\((.+?), np\.s_", text)
     if found:
         return not eval(found[1], {"np": np}, arrays).flags.writeable  # noqa: S307  our own text
     if (text.startswith("m.copyto(") and "where=" in text) or (text.startswith("m.take(") and "mode='wrap'" in text):
         return any(a.size == 0 for a in named(text, arrays))
-    if "out=" not in text or "where=" not in text:
+    if ", out=" not in text or not ("where=" in text or ".accumulate(" in text or "m.concatenate(" in text):
         return False
     plain_text = text[: text.index(", out=")] + ")"
     made, _ = outcome(plain_text, np, arrays)
-    to, _ = outcome(re.search(r"out=(.*?), where=", text)[1], np, arrays)
+    to, _ = outcome(re.search(r", out=(.*?)(, (where|casting)=.*)?\)$", text)[1], np, arrays)
+    if "m.concatenate(" in text:
+        return not to.flags.writeable
+    if ".accumulate(" in text:
+        return np.shape(made) != np.shape(to)
     return not isinstance(made, Exception) and getattr(made, "dtype", None) != getattr(to, "dtype", None)
 
 
@@ -212,6 +274,8 @@ def is_close(x: np.ndarray, y: np.ndarray, bounds: Bounds) -> bool:
         return bool(np.all(odd | (x == y)))
     if x.dtype.names:  # bytes between fields are anything
         return all(is_close(x[name], y[name], bounds) for name in x.dtype.names)
+    if x.dtype.kind == "O":
+        return repr(x.tolist()) == repr(y.tolist())
     if x.dtype.kind not in "fc":
         return x.tobytes() == y.tobytes()
     if bounds.odd and x.dtype.kind in "fc":
@@ -247,6 +311,9 @@ def public(kind: type) -> type:
     return next(each for each in kind.__mro__ if each.__module__ in ("builtins", "numpy.exceptions", "numpy.linalg"))
 
 
+PLAIN = (int, str, bytes, np.dtype, type(None), dict, set, type)
+
+
 def difference(wanted: Any, got: Any, bounds: Bounds) -> str:
     """How they differ, in one word, and both of them; "" where they do not."""
     both = f"{wanted!r:.200} | {got!r:.200}"
@@ -260,8 +327,8 @@ def difference(wanted: Any, got: Any, bounds: Bounds) -> str:
         if not isinstance(got, (list, tuple)) or len(got) != len(wanted):
             return f"length {both}"
         return next(filter(None, (difference(x, y, bounds) for x, y in zip(wanted, got, strict=True))), "")
-    if isinstance(wanted, np.ndarray) != isinstance(got, tn.ndarray):
-        return f"kind {both}"
+    if isinstance(wanted, np.ndarray) != isinstance(got, tn.ndarray) and getattr(wanted, "dtype", None) != object:
+        return f"kind {both}"  # of objects arrays are the host's
     if bounds.writes and isinstance(wanted, np.ndarray) and wanted.flags.writeable != got.flags.writeable:
         return f"writeable {wanted.flags.writeable} | {got.flags.writeable}"
     if isinstance(wanted, (np.ndarray, np.generic)):
@@ -269,7 +336,9 @@ def difference(wanted: Any, got: Any, bounds: Bounds) -> str:
         if x.dtype != y.dtype or x.shape != y.shape:
             return f"dtype {x.dtype} {x.shape} | {y.dtype} {y.shape}"
         return "" if is_close(x, y, bounds) else f"values {both}"
-    if isinstance(wanted, (int, str, bytes, np.dtype)) and repr(wanted) != repr(got):
+    if isinstance(wanted, (float, complex)) and type(got) is type(wanted):
+        return difference(np.asarray(wanted), tn.asarray(got), bounds)
+    if isinstance(wanted, (*PLAIN, float, complex)) and repr(wanted) != repr(got):
         return f"values {both}"
     return ""
 
@@ -277,12 +346,12 @@ def difference(wanted: Any, got: Any, bounds: Bounds) -> str:
 class Program:
     """Six arrays and statements on them; results become arrays of the program, too."""
 
-    def __init__(self, seed: int, number: int, hears: bool = True) -> None:
+    def __init__(self, seed: int, number: int, hears: bool = True, some: Any = ()) -> None:
         self.hears = hears  # whether warnings count: a GPU's faults are told of later, and where they are asked for
         self.rng = np.random.default_rng([seed, number])
         self.theirs = {name: made(self.rng) for name in ALL[:6]}
         self.ours = {name: tn.array(a) for name, a in self.theirs.items()}
-        self.source = Source(self.rng, self.theirs)
+        self.source = Source(self.rng, self.theirs, some)
 
     def step(self) -> tuple[str, str]:
         """One statement, and how its outcomes differ, or ""."""
@@ -304,9 +373,10 @@ class Program:
             found = self.changed(bounds)
         if not found and not self.are_alike():
             found = self.meet()
-        both = isinstance(wanted, np.ndarray) and isinstance(got, tn.ndarray)
+        both = type(wanted) is np.ndarray and type(got) is tn.ndarray
+        both = both and wanted.flags.writeable == got.flags.writeable and wanted.strides == got.strides
         if not found and both and wanted.dtype.str[1:] in DTYPES and wanted.size < 200:
-            if wanted.ndim < 5 and wanted.strides == got.strides and wanted.tobytes() == np.asarray(got).tobytes():
+            if wanted.ndim < 5 and wanted.tobytes() == np.asarray(got).tobytes():
                 name = ALL[int(self.rng.integers(len(ALL)))]
                 self.theirs[name], self.ours[name] = wanted, got
         return text, found
@@ -348,11 +418,11 @@ class Program:
         return found
 
 
-def run(seed: int, number: int, hears: bool = True) -> list[tuple[str, str]]:
+def run(seed: int, number: int, hears: bool = True, some: Any = ()) -> list[tuple[str, str]]:
     """What differs in a program; of each three one waits, the others compute at once."""
     before = _core.numeric_small([8192, 8192, 0][number % 3])
     try:
-        return Program(seed, number, hears).run()
+        return Program(seed, number, hears, some).run()
     finally:
         _core.numeric_small(before)
 
@@ -363,13 +433,14 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first program")
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--device", default="cpu", help="where arrays lie; warnings count on the CPU alone")
+    parser.add_argument("--families", nargs="*", default=[], help="of statements; all where none is named")
     options = parser.parse_args()
     tn.default_device(options.device)
     tally: collections.Counter[str] = collections.Counter()
     done = 0
     try:
         for number in range(options.first, options.first + options.programs):
-            for text, what in run(options.seed, number, options.device == "cpu"):
+            for text, what in run(options.seed, number, options.device == "cpu", options.families):
                 tally[what.split(" ")[0]] += 1
                 print(f"[{options.seed}, {number}] {text}\n    {what}", flush=True)
             done += 1

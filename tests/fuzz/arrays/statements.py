@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from . import families
+
 DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"]
 SHAPES = [(), (1,), (5,), (3, 4), (4, 3), (3, 1), (1, 4), (2, 3, 4), (0, 3), (3, 0), (0,), (17,), (4, 4), (2, 1, 3)]
 WORDS = {
@@ -37,6 +39,7 @@ WORDS = {
     "of_masked": "sum prod mean var std max min all any cumsum argmax argmin ptp",
     "sign": "+ - * / // % & | ^ << >> < <= == != > >=",
     "written": "+= -= *= /= //= %= &= |= ^= <<= >>=",
+    **families.WORDS,
 }
 NUMBERS = [
     *("0", "1", "-1", "2", "3", "2.5", "-0.0", "True", "float('nan')", "float('inf')", "300", "1j", "2**40", "-2**63"),
@@ -263,13 +266,23 @@ WEIGHTS = {
     "products": 3,
     **{"masked": 3, "records": 1, "dates": 2, "random": 1, "print": 1, "masked_arrays": 2, "linalg": 1, "fft": 1},
 }
+BIG = [1023, 1024, 1025, 4095, 4096, 4097, 8192, 8193, 65535, 65536, 65538]
+CHARS = [
+    *("['a', 'Bc ', '', ' aB9']", "[b'a', b'Bc ', b'', b'9']", "[['1', '22'], ['3.5', '-4']]", "'abc'", "[], 'U3'"),
+    *("['abc'] * 4, 'S2'", "['12', '-7', '0', '3']", "['\\u00e9', '\\u00df x', 'A', '\\n']"),
+]
+
+EXACT.update(families.EXACT)
+NEAR.update(families.NEAR)
+WEIGHTS.update(families.WEIGHTS)
 
 
 class Source:
-    """Statements on the arrays of `names`, by name, NumPy's."""
+    """Statements on the arrays of `names`, by name, NumPy's; of some families alone where they are named."""
 
-    def __init__(self, rng: np.random.Generator, names: dict[str, np.ndarray]) -> None:
+    def __init__(self, rng: np.random.Generator, names: dict[str, np.ndarray], some: Any = ()) -> None:
         self.rng, self.names = rng, names
+        self.families = [name for name, n in WEIGHTS.items() for _ in range(n) if not some or name in some]
         self.array = np.zeros(())  # the first one of the statement
 
     def pick(self, items: Any) -> Any:
@@ -280,7 +293,7 @@ class Source:
 
     def statement(self) -> tuple[str, bool]:
         """A statement, and whether its results are exact."""
-        family = self.pick([name for name, n in WEIGHTS.items() for _ in range(n)])
+        family = self.pick(self.families)
         exact = [(text, True) for text in EXACT.get(family, [])]
         text, is_exact = self.pick(exact + [(text, False) for text in NEAR.get(family, [])])
         x = self.slot_y()
@@ -350,6 +363,27 @@ class Source:
         calls = ["random_sample(", "normal(1, 2, ", "randint(5, 9, ", "uniform(-1, 2, ", "poisson(3, ", "choice(7, "]
         call = self.pick(calls)
         return f"{call}{self.slot_size() or 'None'})"
+
+    def slot_size_of(self) -> str:
+        return self.pick(["3", "(2, 3)", "None", "()", "0"])
+
+    def slot_chars(self) -> str:
+        return f"m.array({self.pick(CHARS)})" + self.pick(["", "", "[::-1]", "[..., None]", "[1:]"])
+
+    def slot_big(self) -> str:
+        """Numbers of a size around which other ways are taken."""
+        n, step = self.pick(BIG), self.pick(["", "", "[::-1]", "[::3]"])
+        return f"(m.arange({n}, dtype='i8') % 11 - {self.pick([0, 0, 4])}).astype({self.slot_to()}){step}"
+
+    def slot_o_number(self) -> str:
+        return self.pick([self.slot_n(), self.slot_n(), "m.arange(3)", "m.ones(1, 'f4')"])
+
+    def slot_hidden(self) -> str:
+        x = self.slot_y()
+        return f"m.ma.array({x}, mask=({x} {self.pick(['>', '==', '<'])} {self.pick([1, 0])}))"
+
+    def slot_pair(self) -> str:
+        return self.pick(["m.array([[4.0, 1], [2, 3]])", "m.array([[2, -1], [1, 5]], 'f4')", "m.array([[3, 1j], [1, 2]])"])
 
     def slot_matrix(self) -> str:
         made = f"(m.resize({self.pick(list(self.names))} % 7, (4, 4)) + 20 * m.eye(4))"
