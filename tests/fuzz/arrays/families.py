@@ -308,7 +308,7 @@ EXACT = {
         "m.random.default_rng({seed}).multivariate_normal([0, 1], [[2, 1], [1, 3]], {2|None}).shape",
         "m.random.SeedSequence({seed}).generate_state(3).tolist()",
         "[r.random() for r in m.random.default_rng({seed}).spawn(2)]",
-        "(m.random.seed({seed}), m.random.rand(2), m.random.randn(2), m.random.randint(0, 9, 3), m.random.get_state()[2])",
+        "(m.random.seed({seed}), m.random.rand(2), m.random.randn(2), m.random.randint(9), m.random.get_state()[2])",
         "m.random.default_rng({seed}).{normal|uniform}({x} * 0, 2)",
         "m.random.default_rng({seed}).binomial({3|[1, 5]}, {[.5, .2]|.1})",
     ],

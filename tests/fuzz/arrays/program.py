@@ -263,9 +263,15 @@ def told(said: list[str], text: str, arrays: dict[str, np.ndarray]) -> list[str]
     return [each for each in said if each != "RuntimeWarning"] if is_u4 else said
 
 
-def is_near(x: np.ndarray, y: np.ndarray, step: float) -> np.ndarray:
-    """Which numbers are alike to a step by their size."""
-    return (x == y) | (np.abs(x - y) <= step * (1 + np.abs(x))) | (np.isnan(x) & np.isnan(y))
+def is_near(x: np.ndarray, y: np.ndarray, units: float, least: float = 1) -> np.ndarray:
+    """Which numbers are alike to some units in the last place, by their size, which is at least so much."""
+    step = units * float(np.finfo(x.dtype).eps)
+    return (x == y) | is_within(np.abs(x - y), step * (least + np.abs(x))) | (np.isnan(x) & np.isnan(y))
+
+
+def is_within(gap: np.ndarray, bound: np.ndarray) -> np.ndarray:
+    """Which gaps keep to a bound; those to infinity do not, whatever the bound."""
+    return (gap <= bound) & np.isfinite(gap)
 
 
 def is_close(x: np.ndarray, y: np.ndarray, bounds: Bounds) -> bool:
@@ -283,11 +289,10 @@ def is_close(x: np.ndarray, y: np.ndarray, bounds: Bounds) -> bool:
         return is_close(np.where(finite, x, 0), np.where(finite, y, 0), bounds._replace(odd=False))
     if x.dtype.kind == "f" and bounds.bits and bounds.lengths:
         with np.errstate(all="ignore"):
-            near = (x == y) | (np.abs(x - y) <= 4 * np.finfo(x.dtype).eps * np.abs(x)) | (np.isnan(x) & np.isnan(y))
-        return bool(np.all(near))
+            return bool(np.all(is_near(x, y, 4, 0)))
     if x.dtype.kind == "c" and bounds.bits and not bounds.fused:
         with np.errstate(all="ignore"):
-            same = (x == y) | (np.abs(x - y) <= 8 * np.finfo(x.dtype).eps * np.abs(x)) | (np.isnan(x) & np.isnan(y))
+            same = is_near(x, y, 8, 0)
             return bool(np.all(same | (~np.isfinite(x) & ~np.isfinite(y) if bounds.alike else False)))
     if x.dtype.kind == "c" and bounds.bits:
         return is_close(x.real, y.real, bounds) and is_close(x.imag, y.imag, bounds)
@@ -297,10 +302,11 @@ def is_close(x: np.ndarray, y: np.ndarray, bounds: Bounds) -> bool:
             units = bounds.powers if bounds.powers and x.dtype.kind == "c" else 64
             step, rest = (max(bounds.step, n * float(np.finfo(x.dtype).eps)) for n in (units, 64))
             size = np.max(np.abs(x), initial=0, where=np.isfinite(x)) if bounds.spread else np.abs(x)
-            same |= np.abs(x - y) <= step * (1 + size)
+            same |= is_within(np.abs(x - y), step * (1 + size))
             same |= np.abs(x - y) <= (rest * bounds.differs) ** 2
             if x.dtype.kind == "c" and not np.all(same):  # a part may be infinite
-                same |= is_near(x.real, y.real, step) & is_near(x.imag, y.imag, step)
+                unit = step / float(np.finfo(x.dtype).eps)
+                same |= is_near(x.real, y.real, unit) & is_near(x.imag, y.imag, unit)
         if x.dtype.kind in bounds.alike:
             same |= ~np.isfinite(x) & ~np.isfinite(y)
         return bool(np.all(same | (np.isnan(x) & np.isnan(y))))

@@ -383,7 +383,8 @@ class Source:
         return f"m.ma.array({x}, mask=({x} {self.pick(['>', '==', '<'])} {self.pick([1, 0])}))"
 
     def slot_pair(self) -> str:
-        return self.pick(["m.array([[4.0, 1], [2, 3]])", "m.array([[2, -1], [1, 5]], 'f4')", "m.array([[3, 1j], [1, 2]])"])
+        numbers = ["[[4.0, 1], [2, 3]]", "[[2, -1], [1, 5]], 'f4'", "[[3, 1j], [1, 2]]"]
+        return f"m.array({self.pick(numbers)})"
 
     def slot_matrix(self) -> str:
         made = f"(m.resize({self.pick(list(self.names))} % 7, (4, 4)) + 20 * m.eye(4))"

@@ -86,6 +86,8 @@ def test_results_are_as_near_as_their_dtype_lets_them_be():
         ("m.exp(a, out=b, where=d)", False, [1.0, 100.0], [1.0, 100.1], True),
         ("plain(m.ma.array(d, mask=(d > 1)).mean())", False, [100.0], [100.1], True),
         ("plain(m.ma.array(c, mask=(c > 1)).mean())", False, [100.0], [100.1], False),
+        ("m.exp(a)", False, [np.inf], [1.0], True),
+        ("m.exp(a)", False, [np.inf], [np.inf], False),
         ("m.multiply(a, b, out=a)", True, [1 + 0j], [1.1 + 0j], True),
         ("a / b", True, [1 + 0j, 1e-14j], [1 + 0j, 0j], True),
         ("a / b", True, [1 + 1j], [1 + 1j + 2.0**-52], False),
