@@ -11,8 +11,10 @@
 #include "base/widths.h"
 #include "numeric/walk.h"
 
-enum { PICK_INDICES = 4, PICK_ROW_BYTES = 1 << 22 }; /* bytes that one thread picks by rows */
-typedef enum pick_most { PICK_FEW, PICK_ROWS, PICK_ANY } pick_most; /* few elements, or many by rows, or any */
+enum { PICK_INDICES = 4, PICK_ROW_BYTES = 1 << 22, /* bytes that one thread picks by rows or points */
+       PICK_BLOCK = 256 };                         /* points whose offsets are computed together */
+/* Few elements and many points, or many by rows, too, or any. */
+typedef enum pick_most { PICK_FEW, PICK_ROWS, PICK_ANY } pick_most;
 
 /* A key applied to an array, and an array of its result's shape; steps in bytes. */
 typedef struct pick_of {
@@ -26,15 +28,17 @@ typedef struct pick_of {
 
 /* Whether all of n places lie in -extent .. extent - 1: the signs of sums tell of those below and above, without a
  * branch. */
-static bool pick_are_places(const int64_t *places, int64_t n, int64_t extent)
+TS_INLINE void pick_are_places_loops(const int64_t *places, int64_t n, int64_t extent, bool *are)
 {
     uint64_t below = (uint64_t)extent, odd = 0;
     for (int64_t k = 0; k < n; k++) {
         uint64_t place = (uint64_t)places[k];
         odd |= (place >> 63 ? place + below : below - 1 - place);
     }
-    return !(odd >> 63);
+    *are = !(odd >> 63);
 }
+
+TS_WIDTHS(pick_are_places, (const int64_t *places, int64_t n, int64_t extent, bool *are), (places, n, extent, are))
 
 /* The places of one index; *fits false: it is no int64 array of the first one's shape that lies apart without gaps. */
 static ts_status pick_index(const ts_nd *a, const ts_nd_pick *pick, uint32_t i, pick_of *p, bool *fits, ts_error *err)
@@ -50,7 +54,7 @@ static ts_status pick_index(const ts_nd *a, const ts_nd_pick *pick, uint32_t i, 
     p->places[i] = data;
     p->extent[i] = pick->part.shape[pick->axes[i]];
     p->step[i] = pick->part.strides[pick->axes[i]];
-    *fits = pick_are_places(p->places[i], index->count, p->extent[i]);
+    pick_are_places(p->places[i], index->count, p->extent[i], fits);
     return TS_OK;
 }
 
@@ -106,6 +110,12 @@ static bool pick_is_whole(const ts_nd *a, const ts_nd_pick *pick, const pick_of 
     return pick->n == 1 && p->n_index == 1 && p->kept.rank && !p->first && p->kept.to[last] == a->item;
 }
 
+/* Whether the indices name single elements: no axis is kept. */
+static bool pick_is_points(const pick_of *p)
+{
+    return !p->kept.rank;
+}
+
 /* PICK_ANY: also elements that are not there yet. */
 static ts_status pick_read(ts_nd *a, const ts_nd_pick *pick, pick_most most, pick_of *p, bool *fits, ts_error *err)
 {
@@ -113,7 +123,8 @@ static ts_status pick_read(ts_nd *a, const ts_nd_pick *pick, pick_most most, pic
     *fits = (any ? nd_is_direct(a) : nd_is_there(a)) && pick->n && pick->n <= PICK_INDICES &&
             pick->indices[0]->rank && pick->indices[0]->count && pick_shape(a, pick, p) &&
             (any || pick_is_few(a, p) ||
-             (most == PICK_ROWS && (pick_is_rows(pick, p) || pick_is_whole(a, pick, p)) &&
+             ((pick_is_points(p) ||
+               (most == PICK_ROWS && (pick_is_rows(pick, p) || pick_is_whole(a, pick, p)))) &&
               p->count <= PICK_ROW_BYTES / a->item));
     for (uint32_t i = 0; i < pick->n && *fits; i++)
         TS_TRY(pick_index(a, pick, i, p, fits, err));
@@ -178,6 +189,46 @@ static void pick_move(const pick_of *p, uint32_t n, char *data, char *other, boo
     }
 }
 
+/* Where points k to k + n - 1 lie in the array. */
+TS_INLINE void pick_offsets_loops(const pick_of *p, uint32_t n_indices, int64_t k, int64_t n, int64_t *offsets)
+{
+    memset(offsets, 0, (size_t)n * sizeof *offsets);
+    for (uint32_t i = 0; i < n_indices; i++) {
+        const int64_t *places = p->places[i] + k, extent = p->extent[i], step = p->step[i];
+        for (int64_t m = 0; m < n; m++)
+            offsets[m] += (places[m] + (places[m] >> 63 & extent)) * step;
+    }
+}
+
+TS_WIDTHS(pick_offsets, (const pick_of *p, uint32_t n_indices, int64_t k, int64_t n, int64_t *offsets),
+          (p, n_indices, k, n, offsets))
+
+/* Points of a block, one after the other, to or from elements with one step between them. */
+TS_INLINE void pick_block(const int64_t *offsets, int64_t n, char *data, char *other, int64_t step, bool writes,
+                          size_t item)
+{
+    for (int64_t k = 0; k < n; k++)
+        memcpy(writes ? data + offsets[k] : other + k * step, writes ? other + k * step : data + offsets[k], item);
+}
+
+/* All elements where the indices name points, block by block. */
+static void pick_points(const pick_of *p, uint32_t n_indices, char *data, char *other, bool writes)
+{
+    int64_t offsets[PICK_BLOCK], step = p->index_step[p->n_index - 1], n;
+    for (int64_t k = 0; k < p->count; k += n, other += n * step) {
+        n = p->count - k < PICK_BLOCK ? p->count - k : PICK_BLOCK;
+        pick_offsets(p, n_indices, k, n, offsets);
+        if (p->kept.item == 8)
+            pick_block(offsets, n, data, other, step, writes, 8);
+        else if (p->kept.item == 4)
+            pick_block(offsets, n, data, other, step, writes, 4);
+        else if (p->kept.item == 1)
+            pick_block(offsets, n, data, other, step, writes, 1);
+        else
+            pick_block(offsets, n, data, other, step, writes, p->kept.item);
+    }
+}
+
 /* Elements of one row, which lie side by side in the result. */
 TS_INLINE void pick_row(const pick_of *p, const char *from, char *to, size_t item)
 {
@@ -232,13 +283,24 @@ ts_status ts_nd_pick_from(ts_nd *a, const ts_nd_pick *pick, ts_nd **result, ts_e
     ts_status status = ts_nd_memory(*result, false, &to, NULL, err);
     if (status == TS_OK) {
         pick_other(&p, ts_nd_strides(*result));
-        if (pick_is_rows(pick, &p))
+        if (pick_is_points(&p))
+            pick_points(&p, pick->n, pick_data(a, pick), to, false);
+        else if (pick_is_rows(pick, &p))
             pick_rows(&p, pick_data(a, pick), to);
         else
             pick_move(&p, pick->n, pick_data(a, pick), to, false, NULL);
     } else
         ts_nd_release(*result), *result = NULL;
     return status;
+}
+
+/* Whether the other array has one step between its elements along the indices' axes, and no others. */
+static bool pick_is_line(const pick_of *p)
+{
+    bool is = pick_is_points(p);
+    for (uint32_t d = 0; d + 1 < p->n_index && is; d++)
+        is = p->index_step[d] == p->index_step[d + 1] * p->shape[d + 1];
+    return is;
 }
 
 /* Steps of an array that is broadcast to the result; false: it is not. */
@@ -280,18 +342,12 @@ ts_status ts_nd_pick_to(ts_nd *a, const ts_nd_pick *pick, const ts_nd_operand *v
     *done = nd_is_there(a) && !nd_is_read(a);
     if (*done) {
         pick_other(&p, steps);
-        pick_move(&p, pick->n, pick_data(a, pick), from, true, NULL);
+        if (pick_is_line(&p))
+            pick_points(&p, pick->n, pick_data(a, pick), from, true);
+        else
+            pick_move(&p, pick->n, pick_data(a, pick), from, true, NULL);
     }
     return TS_OK;
-}
-
-/* Values to the places of one index, without axes beside it, and one step between them: one loop. */
-static bool pick_is_line(const pick_of *p, const ts_nd_pick *pick)
-{
-    bool is = pick->n == 1 && !p->kept.rank;
-    for (uint32_t d = 0; d + 1 < p->n_index && is; d++)
-        is = p->index_step[d] == p->index_step[d + 1] * p->shape[d + 1];
-    return is;
 }
 
 /* What is joined to elements: an array of the same dtype, or a number that the dtype holds. */
@@ -332,7 +388,7 @@ ts_status ts_nd_pick_with(ts_nd *a, ts_nd_fn fn, const ts_nd_pick *pick, const t
     TS_TRY(ts__nd_settle(a, TS_ND_CAUSE_part, err));
     TS_TRY(ts_nd_memory(a, false, &unused, NULL, err));
     pick_other(&p, steps);
-    bool is_line = pick_is_line(&p, pick);
+    bool is_line = pick->n == 1 && pick_is_line(&p);
     bool is_of_one = is_line && a->rank == 1 && pick_is_of_one(a, values);
     ts__nd_walk_begin(walk, is_of_one);
     if (is_line)

@@ -90,6 +90,37 @@ def test_out_of_take_has_the_shape_and_a_dtype_of_the_array():
             m.take(a, [7], out=m.zeros(2, "i4"))
 
 
+def _points(rng, shape):
+    """A key of arrays of one shape, one for each axis: few places and many, counted from both ends, some equal."""
+    places = tuple(int(n) for n in rng.choice([1, 2, 7, 40, 300], rng.integers(1, 3)))
+    return tuple(rng.integers(-extent, extent, places) for extent in shape)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])
+def test_points_that_an_array_for_each_axis_names_are_numpys(dtype):
+    rng = np.random.default_rng(11)
+    for _ in range(60):
+        shape = tuple(int(n) for n in rng.integers(1, 9, rng.integers(1, 6)))
+        x = (rng.normal(size=shape) * 9).astype(dtype)
+        a, cut = tn.array(x), tuple(slice(None, None, -1) for _ in shape)
+        x, a = (x[cut], a[cut]) if rng.random() < 0.3 else (x, a)
+        key = _points(rng, shape)
+        wanted, made = x[key], a[ours(key)]
+        assert made.dtype == wanted.dtype
+        np.testing.assert_array_equal(np.asarray(made), wanted)
+        values = (rng.normal(size=wanted.shape if rng.random() < 0.6 else wanted.shape[-1:]) * 9).astype(dtype)
+        values = values[..., ::-1] if rng.random() < 0.3 else values
+        x[key], a[ours(key)] = values, tn.array(values)  # of places that are equal the last value stays
+        np.testing.assert_array_equal(np.asarray(a), x)
+        x[key], a[ours(key)] = x.dtype.type(1), 1
+        np.testing.assert_array_equal(np.asarray(a), x)
+        key[-1].flat[-1] = shape[-1]
+        for write in (False, True):
+            with pytest.raises(IndexError, match="out of bounds"):
+                a.__setitem__(ours(key), 1) if write else a[ours(key)]
+        np.testing.assert_array_equal(np.asarray(a), x)
+
+
 def test_values_that_do_not_fit_are_refused():
     a = tn.zeros((3, 4))
     with pytest.raises(ValueError, match="could not be broadcast"):
