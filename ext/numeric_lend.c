@@ -4,7 +4,7 @@
  * of ours that packs operands in Python. Arrays are lent to it where they lie, and what it makes is copied into arrays.
  * Which functions: numeric_lend.def.
  *
- *     arguments   plain arrays of the host, numbers, texts, dtypes, lists and tuples of these; others: not here
+ *     arguments   plain arrays of the host, numbers, texts, dtypes, slices, lists and tuples of these; others: not here
  *     lent        NumPy's array in the same memory, read-only unless the row says that the function writes to it
  *     result      an array that was lent is the array itself; a view of one: not here, for memory may move later
  *     refused     what NumPy refuses goes on to the function of ours, which says why
@@ -37,7 +37,7 @@ typedef PyObject *lend_from(PyObject *object, PyObject *dtype, int least, int mo
 struct numeric_few_row {
     const char *name;
     int most, greatest; /* elements of an array; of an integer that says a size, 0: it says none */
-    enum { LEND_COMPUTES, LEND_APART, LEND_PADS, LEND_SIZED, LEND_MOVES, LEND_WRITES, LEND_DRAWS, LEND_SHUFFLES } how;
+    enum { LEND_COMPUTES, LEND_MEETS, LEND_APART, LEND_PADS, LEND_SIZED, LEND_MOVES, LEND_WRITES, LEND_DRAWS, LEND_SHUFFLES } how;
 };
 static const numeric_few_row lend_rows[] = {
 #define LEND(name, most, greatest, how) {name, most, greatest, LEND_##how},
@@ -302,6 +302,18 @@ static PyObject *lend_items(lend_call *c, PyObject *list, int depth)
     return made;
 }
 
+static bool lend_is_bound(PyObject *bound)
+{
+    return bound == Py_None || PyLong_CheckExact(bound);
+}
+
+static bool lend_is_slice(PyObject *object)
+{
+    const PySliceObject *slice = (const PySliceObject *)object;
+    return PySlice_Check(object) && lend_is_bound(slice->start) && lend_is_bound(slice->stop) &&
+           lend_is_bound(slice->step);
+}
+
 /* What NumPy is given for an argument, a new reference; NULL, perhaps without exception: it is none of these. */
 static PyObject *lend_value(lend_call *c, PyObject *object, int depth)
 {
@@ -313,7 +325,7 @@ static PyObject *lend_value(lend_call *c, PyObject *object, int depth)
     if (PyFloat_CheckExact(object) && c->row->how == LEND_SIZED)
         return NULL;
     if (object == Py_None || PyFloat_CheckExact(object) || PyUnicode_CheckExact(object) || PyBool_Check(object) ||
-        PyComplex_CheckExact(object) || PyType_Check(object))
+        PyComplex_CheckExact(object) || PyType_Check(object) || object == Py_Ellipsis || lend_is_slice(object))
         return Py_NewRef(object);
     if (PyTuple_CheckExact(object) || PyList_CheckExact(object))
         return lend_items(c, object, depth);
@@ -408,11 +420,52 @@ static bool lend_stays(const lend_call *c)
     return c->row->how >= LEND_WRITES || lend_is_wanted();
 }
 
+/* Extents of the labels of an einsum's text, of which "ij,jk->ik" has three; false: it has others than letters, or does
+ * not fit the operands. */
+static bool lend_labels(core_state *state, PyObject *const *args, Py_ssize_t n, int64_t extents['z' + 1])
+{
+    Py_ssize_t size, i = 1;
+    const char *text = PyUnicode_Check(args[0]) ? PyUnicode_AsUTF8AndSize(args[0], &size) : NULL;
+    uint32_t d = 0;
+    for (; text && *text && *text != '-'; text++) {
+        if (*text == ',') {
+            i++;
+            d = 0;
+            continue;
+        }
+        if ((unsigned)((*text | 32) - 'a') >= 26 || i >= n || !numeric_is_array(state, args[i]) || d >= ND(args[i])->rank)
+            return false;
+        int64_t extent = ts_nd_shape(ND(args[i]))[d++];
+        if (extent > extents[(int)*text])
+            extents[(int)*text] = extent;
+    }
+    return text && i + 1 == n;
+}
+
+/* Whether the products of a call's elements are few: of one for each combination of the labels of einsum; of elements
+ * that all meet all others. */
+static bool lend_meet_few(const lend_call *c, PyObject *const *args, Py_ssize_t n)
+{
+    int64_t extents['z' + 1];
+    double products = 1;
+    for (size_t i = 0; i <= 'z'; i++)
+        extents[i] = 1;
+    if (lend_labels(c->state, args, n, extents))
+        for (size_t i = 0; i <= 'z'; i++)
+            products *= (double)extents[i];
+    else
+        for (Py_ssize_t i = 0; i < n; i++)
+            products *= numeric_is_array(c->state, args[i]) ? (double)ND(args[i])->count : 1;
+    return products <= c->row->most;
+}
+
 /* Calls NumPy's function with what stands for the arguments. */
 static PyObject *lend_run(lend_call *c, const numeric_few *few, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     Py_ssize_t all = n + (names ? PyTuple_GET_SIZE(names) : 0), i = 0;
     PyObject *given[LEND_ARGS], *result = NULL;
+    if (c->row->how == LEND_MEETS && !lend_meet_few(c, args, n))
+        return NULL;
     for (; i < all; i++) {
         given[i] = !i && few->of_functions ? lend_function(c->state, args[0]) : lend_value(c, args[i], LEND_DEPTH);
         if (!given[i])
@@ -559,11 +612,6 @@ static PyObject *lend_places(const lend_call *c, PyObject *made, PyObject *list)
     return made;
 }
 
-static bool lend_is_bound(PyObject *bound)
-{
-    return bound == Py_None || PyLong_CheckExact(bound);
-}
-
 /* An item of a key for NumPy, a new reference; NULL, perhaps with exception: it is another kind. */
 static PyObject *lend_item(lend_call *c, PyObject *item)
 {
@@ -574,10 +622,7 @@ static PyObject *lend_item(lend_call *c, PyObject *item)
         return lend_places(c, Py_NewRef(item), NULL);
     if (PyList_CheckExact(item) || PyTuple_CheckExact(item))
         return lend_places(c, ((lend_from *)n->numpy_table[NUMPY_FROM])(item, NULL, 0, 0, 0, NULL), item);
-    const PySliceObject *slice = (const PySliceObject *)item;
-    bool is_slice = PySlice_Check(item) && lend_is_bound(slice->start) && lend_is_bound(slice->stop) &&
-                    lend_is_bound(slice->step);
-    bool is_kept = is_slice || item == Py_None || item == Py_Ellipsis || PyLong_CheckExact(item) ||
+    bool is_kept = lend_is_slice(item) || item == Py_None || item == Py_Ellipsis || PyLong_CheckExact(item) ||
                    PyBool_Check(item) || PyObject_TypeCheck(item, (PyTypeObject *)n->integer_type);
     return is_kept ? Py_NewRef(item) : NULL;
 }

@@ -285,17 +285,36 @@ def _fits(x: complex, dtype: Any) -> bool:
     return type(x) is int and numpy.iinfo(dtype).min <= x <= numpy.iinfo(dtype).max
 
 
-def _at_few(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> bool:
-    """Whether it is done: one element, or few places along the first axis that are all different."""
-    if a._is_items or not all(type(x) in (int, float, complex) or type(x) is ndarray for x in given):
-        return False
+def _lies_apart(view: ndarray) -> bool:
+    """Whether a view surely names each element once."""
+    reach = view.itemsize
+    for step, n in sorted((abs(s), n) for s, n in zip(view.strides, view.shape, strict=True) if n != 1):
+        if step < reach:
+            return not view.size
+        reach += step * (n - 1)
+    return True
+
+
+def _names_once(a: ndarray, indices: Any) -> bool:
+    """Whether a key names each element once: an element, slices, or few places along the first axis that differ."""
     if type(indices) is ndarray:
         if not a.ndim or indices.ndim != 1 or indices.size > _FEW or indices.dtype != numpy.int64:
             return False
-        if len({i % max(a.shape[0], 1) for i in indices.tolist()}) != indices.size:
-            return False
-    elif not all(type(i) is int for i in (indices if type(indices) is tuple else (indices,))):
+        return len({i % max(a.shape[0], 1) for i in indices.tolist()}) == indices.size
+    keys = indices if type(indices) is tuple else (indices,)
+    if all(type(i) is int for i in keys):
+        return True
+    return all(type(i) is slice or type(i) is int or i is ... for i in keys) and _lies_apart(a)
+
+
+def _at_once(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> bool:
+    """Whether it is done by one call, for no element is named twice."""
+    if a._is_items or not all(type(x) in (int, float, complex) or type(x) is ndarray for x in given):
         return False
+    if not _names_once(a, indices):
+        return False
+    if a.dtype.kind in "fc" and a.dtype.char not in "dD":
+        given = tuple(_at_values(function, a, x) for x in given)
     before = a[indices]
     if a.dtype.kind in "biu" and not all(type(x) is ndarray or _fits(x, a.dtype) for x in given):
         return False
@@ -305,6 +324,8 @@ def _at_few(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> 
     if made.dtype != a.dtype or made.shape != before.shape:
         return False
     a[indices] = made
+    if a.device == "cpu":
+        _core.numeric_flush(a)  # which reports what kernels have found
     return True
 
 
@@ -400,7 +421,7 @@ def _at(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> None
         _check_at(function, a.dtype, *(type(x) if type(x) in numbers else numpy.dtype(x.dtype) for x in given))
     if function.__name__ == "negative" and a.dtype.kind in "if" and not has_meaning(a):
         function, given = FUNCTIONS["multiply"], (-1,)  # which has a loop in order
-    if _at_few(function, a, indices, given) or _at_in_order(function, a, indices, given):
+    if _at_once(function, a, indices, given) or _at_in_order(function, a, indices, given):
         return
     places = Places(a, indices)
     flat = f.ravel(places.offsets)

@@ -174,6 +174,63 @@ def test_at_places_each_value_counts_in_order(name):
         numpy.testing.assert_array_equal(shown[0], before)
 
 
+def _slices(rng, x):
+    """A key of slices, dots and numbers, which names each element once."""
+    key = []
+    for extent in x.shape[: rng.integers(1, x.ndim + 1)]:
+        begin, end = sorted(int(n) for n in rng.integers(-extent, extent + 1, 2))
+        key.append(slice(begin, end, int(rng.choice([-2, -1, 1, 2, 3]))) if rng.random() < 0.7 else min(begin, 0))
+    if rng.random() < 0.3:
+        key = [..., *key]
+    return key[0] if len(key) == 1 and rng.random() < 0.5 else tuple(key)
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, "negative", "absolute"])
+def test_at_slices_is_numpys(name):
+    rng = numpy.random.default_rng(len(name) + 400)
+    for _ in range(60):
+        x = _random(rng, rng.choice(DTYPES), _shape(rng))
+        if name in ("divide", "multiply") and x.dtype.kind == "c":
+            continue  # what is not finite differs between kernels and NumPy
+        key = _slices(rng, x)
+        try:
+            part = numpy.asarray(x[key])
+        except IndexError:
+            continue
+        value = _random(rng, rng.choice([x.dtype.char, "d", "i"]), part.shape if rng.random() < 0.7 else part.shape[1:])
+        if part.dtype.kind in "iub" and value.dtype.kind in "fc":
+            continue  # C says nothing of floats that no integer is near
+        value = rng.choice([3, 0.1, True]).item() if rng.random() < 0.3 else value
+        given = () if name in ("negative", "absolute") else (value,)
+        y, before = _put(x), x * 1
+        shown = [y * 1]  # what waits reads the elements as they were
+
+        def run(module, a, given, key=key):
+            getattr(module, name).at(a, key, *given)
+            return a
+
+        _check(lambda: run(np, y, tuple(np.asarray(v) if isinstance(v, numpy.ndarray) else v for v in given)),
+               lambda: run(numpy, x, given), exact=False, faults=False)  # fmt: skip
+        numpy.testing.assert_array_equal(shown[0], before)
+
+
+def test_at_slices_of_shared_elements_joins_each_in_turn():
+    wanted, made = numpy.ones(3), np.ones(3)
+    for module, a in ((numpy, wanted), (np, made)):
+        module.add.at(module.lib.stride_tricks.as_strided(a, (4,), (0,)), slice(None), 1.0)
+        module.add.at(a, slice(1, 3), a[:2] * 1)
+    numpy.testing.assert_array_equal(made, wanted)
+
+
+def test_at_adds_numbers_as_float64():
+    for key in (0, slice(0, 3), [0, 0]):
+        wanted = numpy.array([1e-3, 7.7, 3.3e7], "f4")
+        made = np.array(wanted)
+        numpy.add.at(wanted, key, 0.1)
+        np.add.at(made, key, 0.1)
+        numpy.testing.assert_array_equal(made, wanted)
+
+
 def test_at_takes_values_of_other_dtypes_and_lists_of_places():
     for dtype, value in (("f8", 2), ("f8", numpy.arange(4)), ("i8", True), ("f4", numpy.float32(0.1)), ("u1", 3)):
         wanted, made = numpy.ones(9, dtype), np.ones(9, dtype)
