@@ -279,6 +279,8 @@ extern const PyType_Slot numeric_operators[]; /* up to one of slot 0 */
 /* x @ y of vectors, or small matrices, of one dtype of numbers; NULL without exception: they are none. `name`: of the
  * function in what is told of faults; NULL: nothing is. */
 PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y, const char *name);
+/* einsum of two arrays where it is one of the commonest products; NULL without exception: it is another call. */
+PyObject *numeric_einsum(core_state *state, PyObject *const *args, Py_ssize_t n);
 int numeric_product_init(PyObject *module);
 
 /* numeric_call.c */

@@ -4,6 +4,7 @@
  * sums of products of those that _linear.py computes.
  */
 #include "numeric.h"
+#include <string.h>
 
 /* Multiplications of matrices up to which they need no Python; on a GPU the library's kernel, which takes the host
  * 20 us to launch, is not faster until then. */
@@ -94,6 +95,53 @@ PyObject *numeric_product(core_state *state, PyObject *x, PyObject *y, const cha
     return Py_TYPE(x) == class && Py_TYPE(y) == class ? product_of(state, x, y, name) : NULL;
 }
 
+static PyObject *product_summed(core_state *state, PyObject *x, PyObject *y, uint32_t axis)
+{
+    ts_nd *result;
+    ts_error err;
+    NUMERIC_BEGIN(state);
+    ts_status status = ts_nd_sum_products(ND(x), ND(y), axis, &result, &err);
+    (void)ts_nd_graph_faults(ND(x)->graph);
+    NUMERIC_END(state);
+    return status == TS_OK ? numeric_as_operands(state, numeric_wrap(state, result, NULL), ND(x), ND(y))
+                           : core_raise(state, &err);
+}
+
+/* The commonest products of two arrays that einsum() is asked for, and of how many axes these are. */
+static const struct product_text {
+    const char *text;
+    uint32_t ranks[2];
+    enum { PRODUCT_PLAIN, PRODUCT_TURNED, PRODUCT_ROWS } how; /* x @ y, x @ y.T, sums along rows of x * y */
+} product_texts[] = {
+    {"i,i", {1, 1}, PRODUCT_PLAIN},        {"i,i->", {1, 1}, PRODUCT_PLAIN},
+    {"ij,j", {2, 1}, PRODUCT_PLAIN},       {"ij,j->i", {2, 1}, PRODUCT_PLAIN},
+    {"ij,jk", {2, 2}, PRODUCT_PLAIN},      {"ij,jk->ik", {2, 2}, PRODUCT_PLAIN},
+    {"ij,kj->ik", {2, 2}, PRODUCT_TURNED}, {"ij,ij->i", {2, 2}, PRODUCT_ROWS},
+};
+
+PyObject *numeric_einsum(core_state *state, PyObject *const *args, Py_ssize_t n)
+{
+    PyTypeObject *class = state->numeric->array_class;
+    if (n != 3 || !PyUnicode_Check(args[0]) || Py_TYPE(args[1]) != class || Py_TYPE(args[2]) != class)
+        return NULL;
+    const struct product_text *row = product_texts, *end = row + sizeof product_texts / sizeof *product_texts;
+    while (row < end && PyUnicode_CompareWithASCIIString(args[0], row->text) != 0)
+        row++;
+    const ts_nd *a = ND(args[1]), *b = ND(args[2]);
+    bool is_float = a->dtype == TS_DTYPE_float32 || a->dtype == TS_DTYPE_float64;
+    if (row == end || a->rank != row->ranks[0] || b->rank != row->ranks[1] || !is_float || a->dtype != b->dtype ||
+        a->meaning || b->meaning || !a->count || !b->count || ts_nd_graph_home(a->graph) != ts_nd_graph_home(b->graph))
+        return NULL;
+    if (row->how == PRODUCT_ROWS)
+        return memcmp(ts_nd_shape(a), ts_nd_shape(b), 2 * sizeof(int64_t)) ? NULL
+                                                                            : product_summed(state, args[1], args[2], 1);
+    PyObject *y = row->how == PRODUCT_TURNED ? PyObject_GetAttrString(args[2], "T") : Py_NewRef(args[2]);
+    bool meets = y && ts_nd_shape(a)[a->rank - 1] == ts_nd_shape(ND(y))[0];
+    PyObject *made = meets ? product_of(state, args[1], y, NULL) : NULL;
+    Py_XDECREF(y);
+    return made;
+}
+
 /* ---- for _linear.py ------------------------------------------------------------------------------- */
 
 /* numeric_product(x, y): the product, of which nothing is told, or None. */
@@ -115,17 +163,10 @@ static PyObject *product_sum(PyObject *module, PyObject *args)
     PyTypeObject *type = state->numeric->array_type;
     PyObject *x, *y;
     int axis;
-    ts_nd *result;
-    ts_error err;
     if (!PyArg_ParseTuple(args, "O!O!i:numeric_sum_products", type, &x, type, &y, &axis))
         return NULL;
     axis += axis >= 0 ? 0 : (int)(ND(x)->rank > ND(y)->rank ? ND(x)->rank : ND(y)->rank);
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_sum_products(ND(x), ND(y), (uint32_t)axis, &result, &err);
-    (void)ts_nd_graph_faults(ND(x)->graph);
-    NUMERIC_END(state);
-    return status == TS_OK ? numeric_as_operands(state, numeric_wrap(state, result, NULL), ND(x), ND(y))
-                           : core_raise(state, &err);
+    return product_summed(state, x, y, (uint32_t)axis);
 }
 
 /* numeric_tell_product(name, x, y, made, has_rows, has_columns): what went wrong in it. */

@@ -29,13 +29,13 @@ enum { ROUTINE_RESHAPE = TS_ND_FOLDS, ROUTINE_RAVEL, ROUTINE_COPY, ROUTINE_ASTYP
        ROUTINE_MATMUL, ROUTINE_SORT, ROUTINE_ARGSORT, ROUTINE_PARTITION, ROUTINE_ARGPARTITION, ROUTINE_UNIQUE,
        ROUTINE_SEARCHSORTED, ROUTINE_TAKE, ROUTINE_FLATTEN, ROUTINE_ZEROS, ROUTINE_ONES, ROUTINE_EMPTY,
        ROUTINE_ZEROS_LIKE,
-       ROUTINE_ONES_LIKE, ROUTINE_EMPTY_LIKE, ROUTINE_ARANGE, ROUTINE_ARRAY, ROUTINE_WAIT,
+       ROUTINE_ONES_LIKE, ROUTINE_EMPTY_LIKE, ROUTINE_ARANGE, ROUTINE_ARRAY, ROUTINE_WAIT, ROUTINE_EINSUM,
        ROUTINE_WALKS /* those of numeric_walk.c */, ROUTINE_SHORTCUTS = ROUTINE_WALKS + NUMERIC_AT + 1 };
 static const char *const routine_names[] = {"reshape", "ravel", "copy", "astype", "mean", "dot", "matmul",
                                             "sort", "argsort", "partition", "argpartition", "unique",
                                             "searchsorted", "take", "flatten", "zeros", "ones", "empty",
                                             "zeros_like", "ones_like", "empty_like",
-                                            "arange", "array", "wait",
+                                            "arange", "array", "wait", "einsum",
                                             "reduce", "accumulate", "reduceat", "at"};
 static_assert(sizeof routine_names / sizeof *routine_names == ROUTINE_SHORTCUTS - TS_ND_FOLDS, "a name each");
 
@@ -455,6 +455,8 @@ static PyObject *routine_short(const numeric_routine *self, PyObject *const *arg
         return routine_make(self->state, self->shortcut, args, n, names);
     if (!n) /* only a wait has a shortcut without arguments */
         return names ? NULL : numeric_wait(self->state, NULL);
+    if (self->shortcut == ROUTINE_EINSUM)
+        return names ? NULL : numeric_einsum(self->state, args, n);
     if (self->shortcut >= ROUTINE_WALKS)
         return names ? NULL : numeric_walked(self->state, self->shortcut - ROUTINE_WALKS, args, n);
     if (!numeric_is_array(self->state, args[0]))

@@ -16,7 +16,7 @@ import numpy
 
 from .. import _core
 from . import _functions as f
-from ._linear import are_floats, contracted
+from ._linear import contracted
 from ._meanings import has_meaning
 from ._ndarray import ndarray
 from ._reduce import any as _any_of
@@ -289,23 +289,6 @@ def _dtype_of(arrays: list[ndarray], dtype: Any, casting: str) -> numpy.dtype[An
     return wanted
 
 
-# The commonest products of two arrays, and of how many axes these are.
-_AT_ONCE = {"i,i": (1, 1), "i,i->": (1, 1), "ij,j": (2, 1), "ij,j->i": (2, 1), "ij,jk": (2, 2), "ij,jk->ik": (2, 2),
-            "ij,kj->ik": (2, 2), "ij,ij->i": (2, 2)}  # fmt: skip
-
-
-def _at_once(text: Any, a: Any, b: Any) -> Any:
-    """Such a product of floats whose extents are alike, which needs no reading; None: it is another one."""
-    if type(text) is not str or text not in _AT_ONCE or not are_floats(a, b) or not (a.size and b.size):
-        return None
-    if (a.ndim, b.ndim) != _AT_ONCE[text]:
-        return None
-    if text == "ij,ij->i":
-        return _core.numeric_sum_products(a, b, 1) if a.shape == b.shape else None
-    b = b.T if text == "ij,kj->ik" else b
-    return _core.numeric_product(a, b) if a.shape[-1] == b.shape[0] else None
-
-
 def _trace(text: Any, a: Any) -> Any:
     """The sum of a diagonal whose dtype a sum keeps; None: it is another call."""
     if type(text) is not str or text not in ("ii", "ii->") or type(a) is not ndarray or a.ndim != 2:
@@ -333,10 +316,6 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     if len(operands) == 2 and out is None and not kwargs:
         made = _trace(*operands)
         made = _turned(*operands) if made is None else made
-        if made is not None:
-            return made
-    if len(operands) == 3 and out is None and optimize is False and not kwargs:
-        made = _at_once(*operands)
         if made is not None:
             return made
     dtype, order, casting = (

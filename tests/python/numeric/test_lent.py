@@ -57,11 +57,12 @@ linspace(0, 1, 5) | linspace(0, 1, 5, retstep=True) | linspace(x, y, 3) | logspa
 pad(m, 1, "edge") | repeat(x, 2) | repeat(m, 2, axis=0) | repeat(m, [2], 0) | resize(x, 5) | tile(x, 2)
 tile(m, (2, 2)) | x.repeat(3) | m.repeat(2, 1) | diag(x) | diag(m) | diag_indices(3) | diagflat(x) | eye(3)
 eye(3, 4, 1, "i4") | identity(2) | indices((2, 3)) | tri(3) | tril_indices(3) | triu_indices(3, 1)
-vander(x, 3) | einsum("i,i->", x, y) | einsum("ij->ji", m) | einsum("ij,kj", m, m) | inner(x, y) | kron(x, m)
+vander(x, 3) | einsum("i,i,i->i", x, y, x) | einsum("ij->ji", m) | einsum("ij,kj", m, m) | inner(x, y) | kron(x, m)
 meshgrid(x, y) | meshgrid(x, y, indexing="ij", sparse=True) | outer(x, y) | polyadd(x, y) | polydiv(x, [1, 2])
 polyfit(s, y, 1) | polymul(x, y) | polysub(x, y) | tensordot(x, y, 1) | tensordot(m, m) | trace(m) | vdot(x, y)
 add.outer(x, y) | add.accumulate(x) | multiply.accumulate(m, 1) | add.reduce(x) | maximum.reduce(m, 1)
 minimum.reduce(x, initial=3) | add.reduceat(x, [0]) | add.at(x, k % 1, 2) | multiply.at(x, 0, 3)
+add.at(x, slice(0, 1), 2) | add.at(m, (..., slice(1)), y[:1]) | einsum("ij,kj->ki", m, m)
 add.at(x, 99, 1) | bitwise_count(k) | divmod(k, 3) | gcd(k, l) | modf(x) | frexp(x) | ldexp(x, k)
 gcd.reduce(k) | divmod(x, y) | linalg.cholesky(r @ r.T) | linalg.cond(r) | linalg.cross(v, v) | linalg.det(r)
 linalg.eig(r) | linalg.eigh(r) | linalg.eigvals(r) | linalg.eigvalsh(r) | linalg.inv(r) | linalg.inv(r * 0)
@@ -217,6 +218,19 @@ def test_long_calls_are_numpys_up_to_the_bound(row):
                 np.testing.assert_array_equal(np.asarray(ours[name]), theirs[name], err_msg=call)
             assert isinstance(wanted, type) or told == said, (call, told, said)
         assert not calls or row in _COMPUTED_HERE or tn.host_calls().get(row, 0) > before, (row, n)
+
+
+def test_sums_of_products_are_lent_by_the_number_of_products():
+    rng, most = np.random.default_rng(4), MOST["einsum"]
+    for extent in (2, 15, 16, 17):
+        arrays = [rng.random((extent, extent)) for _ in range(3)]
+        for text, n in (("ab,cd,ad->bc", 4), ("ab,bc,cd->da", 4), ("ab, bc,cd->da", 6)):  # with a space: by elements
+            before = tn.host_calls().get("einsum", 0)
+            made = tn.einsum(text, *map(tn.array, arrays))
+            np.testing.assert_allclose(made, np.einsum(text, *arrays), 1e-12)
+            assert tn.host_calls().get("einsum", 0) == before + (extent**n <= most), (text, extent)
+    before = tn.host_calls().get("einsum", 0)
+    assert tn.einsum("i,i", tn.ones(3), tn.ones(3)) == 3.0 and tn.host_calls().get("einsum", 0) == before
 
 
 def test_views_and_arrays_themselves_stay_what_they_are():
