@@ -100,9 +100,12 @@ class View:
 
     def __getattr__(self, name: str) -> Any:
         found = _resolve(self.__name__, name)
-        if callable(found) or isinstance(found, View):
+        if callable(found) or isinstance(found, _STAYS):
             self.__dict__[name] = found  # it stays what it is
         return found
+
+
+_STAYS = (View, int, float, complex, str, type(numpy._NoValue))
 
 
 def _package() -> Any:
