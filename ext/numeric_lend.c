@@ -5,7 +5,8 @@
  * Which functions: numeric_lend.def.
  *
  *     arguments   plain arrays of the host, numbers, texts, dtypes, slices, lists and tuples of these; others: not here
- *     lent        NumPy's array in the same memory, read-only unless the row says that the function writes to it
+ *     lent        NumPy's array in the same memory, read-only unless the row says that the function writes to it, or
+ *                 that it reads alone
  *     result      an array that was lent is the array itself; a view of one: not here, for memory may move later
  *     refused     what NumPy refuses goes on to the function of ours, which says why
  *
@@ -37,7 +38,7 @@ typedef PyObject *lend_from(PyObject *object, PyObject *dtype, int least, int mo
 struct numeric_few_row {
     const char *name;
     int most, greatest; /* elements of an array; of an integer that says a size, 0: it says none */
-    enum { LEND_COMPUTES, LEND_MEETS, LEND_APART, LEND_PADS, LEND_SIZED, LEND_MOVES, LEND_WRITES, LEND_DRAWS, LEND_SHUFFLES } how;
+    enum { LEND_COMPUTES, LEND_READS, LEND_MEETS, LEND_APART, LEND_PADS, LEND_SIZED, LEND_MOVES, LEND_WRITES, LEND_DRAWS, LEND_SHUFFLES } how;
 };
 static const numeric_few_row lend_rows[] = {
 #define LEND(name, most, greatest, how) {name, most, greatest, LEND_##how},
@@ -75,22 +76,39 @@ static PyObject *lend_make(const numeric_state *n, const lend_form *form)
                 form->flags, NULL);
 }
 
+/* The memory of an array, held until it is released; *late: faults are still to be told of. */
+static ts_status lend_hold(core_state *state, PyObject *array, void **data, ts_buffer **buffer, bool *late, ts_error *err)
+{
+    NUMERIC_BEGIN(state);
+    ts_nd *a = ND(array); /* which another thread, or what faults call, may have changed */
+    ts_status status = ts_nd_memory(a, false, data, buffer, err);
+    if (status == TS_OK && *buffer)
+        ts_buffer_retain(*buffer);
+    *late = numeric_is_late(state, a->graph);
+    NUMERIC_END(state);
+    return status;
+}
+
 /* NumPy's array in the memory of ours, which it keeps alive; *buffer: the memory, which stays until it is released even
  * where another thread gives the array other one. */
 static PyObject *lend_memory(core_state *state, PyObject *array, bool writes, ts_buffer **buffer)
 {
     ts_error err;
-    void *data = numeric_data(array, false, false); /* tells of faults */
-    if (PyErr_Occurred())
-        return NULL;
-    NUMERIC_BEGIN(state);
-    ts_nd *a = ND(array); /* which another thread, or what faults call, may have changed */
-    ts_status status = ts_nd_memory(a, false, &data, buffer, &err);
-    if (status == TS_OK && *buffer)
-        ts_buffer_retain(*buffer);
-    NUMERIC_END(state);
+    void *data = NULL;
+    bool late;
+    ts_status status = lend_hold(state, array, &data, buffer, &late, &err);
+    if (status == TS_OK && late) {
+        NUMERIC_BEGIN(state);
+        ts_buffer_release(*buffer);
+        NUMERIC_END(state);
+        *buffer = NULL;
+        if (!numeric_data(array, false, false) && PyErr_Occurred()) /* tells of faults */
+            return NULL;
+        status = lend_hold(state, array, &data, buffer, &late, &err);
+    }
     if (status != TS_OK)
         return core_raise(state, &err);
+    const ts_nd *a = ND(array);
     bool opens = writes || (!a->count && !(a->flags & TS_ND_READONLY)); /* permutation writes to none in place */
     lend_form form = {numeric_dtype(state, a), a->rank, opens ? NUMPY_WRITEABLE : 0, ts_nd_shape(a), ts_nd_strides(a),
                       data ? data : state}; /* of no element: any address */
@@ -226,7 +244,8 @@ static PyObject *lend_own(lend_call *c, PyObject *array)
     if (writes && (stats.n_waiting || ND(array)->flags & TS_ND_READONLY))
         return NULL;
     ts_buffer *buffer = NULL;
-    PyObject *made = lend_memory(c->state, array, writes, &buffer);
+    bool only_reads = c->row->how == LEND_READS || c->row->how == LEND_MEETS;
+    PyObject *made = lend_memory(c->state, array, writes || only_reads, &buffer);
     if (!made) {
         ts_buffer_release(buffer);
         return NULL;
@@ -487,13 +506,14 @@ static PyObject *lend_run(lend_call *c, const numeric_few *few, PyObject *const 
 
 static void lend_end(lend_call *c)
 {
-    for (uint32_t i = 0; i < c->n; i++) {
+    for (uint32_t i = 0; i < c->n; i++)
         Py_DECREF(c->lent[i]);
-        NUMERIC_BEGIN(c->state);
+    NUMERIC_BEGIN(c->state);
+    for (uint32_t i = 0; i < c->n; i++)
         ts_buffer_release(c->buffers[i]);
-        NUMERIC_END(c->state);
+    NUMERIC_END(c->state);
+    for (uint32_t i = 0; i < c->n; i++)
         Py_DECREF(c->ours[i]);
-    }
 }
 
 /* numeric_draw(function, name, shuffles, ..): a method of a stream of NumPy's, with the other arguments; it gives
@@ -527,7 +547,7 @@ static const numeric_few_row *lend_find(const char *name)
 /* The name of a routine in the table; functions of elements that are made of others are as those that are not. */
 static PyObject *lend_name(const core_state *state, const numeric_few *few)
 {
-    static const char package[] = "tessera.numeric.";
+    static const char package[] = "tessera.numeric.", composed[] = "Composed.";
     PyObject *name = PyObject_GetAttrString(few->function, "__name__"), *full = NULL;
     PyObject *method = name ? PyObject_GetAttr((PyObject *)state->numeric->array_class, name) : NULL;
     PyErr_Clear();
@@ -537,20 +557,23 @@ static PyObject *lend_name(const core_state *state, const numeric_few *few)
     else if (name && text && strncmp(text, package, sizeof package - 1) == 0)
         full = PyUnicode_FromFormat("%s.%U", text + sizeof package - 1, name);
     else if (name && (full = PyObject_GetAttrString(few->function, "__qualname__")) && PyUnicode_Check(full) &&
-             PyUnicode_CompareWithASCIIString(full, "Composed.__call__") == 0)
-        Py_SETREF(full, PyUnicode_FromString("ufunc.__call__"));
+             strncmp(PyUnicode_AsUTF8(full), composed, sizeof composed - 1) == 0)
+        Py_SETREF(full, PyUnicode_FromFormat("ufunc.%U", name));
     Py_XDECREF(name);
     Py_XDECREF(method);
     return full;
 }
 
-/* NumPy's function of a name with points. */
+/* NumPy's function of a name with points: where it asks the classes of arrays first, what it calls then. */
 static PyObject *lend_theirs(const core_state *state, PyObject *name)
 {
     PyObject *theirs = Py_NewRef(state->numeric->numpy), *parts = PyObject_CallMethod(name, "split", "s", ".");
     for (Py_ssize_t i = 0; parts && theirs && i < PyList_GET_SIZE(parts); i++)
         Py_SETREF(theirs, PyObject_GetAttr(theirs, PyList_GET_ITEM(parts, i)));
     Py_XDECREF(parts);
+    PyObject *inner = theirs ? PyObject_GetAttrString(theirs, "_implementation") : NULL;
+    if (inner)
+        Py_SETREF(theirs, inner);
     return theirs;
 }
 
