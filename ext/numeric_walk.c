@@ -80,14 +80,31 @@ static PyObject *walk_reduced(core_state *state, ts_nd *a, ts_nd_fn fn, uint32_t
     return numeric_as_operands(state, numeric_result(state, view), a, NULL);
 }
 
+/* The function that loops go by; TS_ND_COUNT without exception: it has none. *is_other: of one element it may give
+ * another one, as gcd does of a negative one. */
+static ts_nd_fn walk_fn(core_state *state, PyObject *function, bool *is_other)
+{
+    ts_nd_fn fn = numeric_fn_of(state, function);
+    *is_other = fn == TS_ND_COUNT;
+    PyObject *walker = *is_other ? PyObject_GetAttrString(function, "_walker") : NULL;
+    if (walker)
+        fn = numeric_fn_of(state, walker);
+    Py_XDECREF(walker);
+    PyErr_Clear();
+    return fn;
+}
+
 PyObject *numeric_walked(core_state *state, int which, PyObject *const *args, Py_ssize_t n)
 {
-    ts_nd_fn fn = numeric_fn_of(state, args[0]);
+    bool is_other;
+    ts_nd_fn fn = walk_fn(state, args[0], &is_other);
     ts_nd *made = NULL;
     uint32_t axis;
     Py_ssize_t most = which == NUMERIC_REDUCEAT ? 4 : 3;
     PyTypeObject *class = state->numeric->array_class;
     if (fn == TS_ND_COUNT || ts_nd_get(fn)->n_in != 2 || n < 2 || Py_TYPE(args[1]) != class || !ND(args[1])->dtype)
+        return NULL;
+    if (which == NUMERIC_AT && is_other) /* whose operands it takes otherwise */
         return NULL;
     if (which == NUMERIC_AT) {
         int done = n == 4 ? numeric_join_at(state, args[1], args[2], args[3], fn) : 0;
@@ -98,7 +115,7 @@ PyObject *numeric_walked(core_state *state, int which, PyObject *const *args, Py
         !walk_axis(a, n == most ? args[most - 1] : NULL, &axis))
         return NULL;
     if (which == NUMERIC_REDUCE)
-        return ts_nd_shape(a)[axis] ? walk_reduced(state, a, fn, axis) : NULL;
+        return ts_nd_shape(a)[axis] > is_other ? walk_reduced(state, a, fn, axis) : NULL;
     if (which == NUMERIC_REDUCEAT) {
         if (n < 3 || Py_TYPE(args[2]) != class || ND(args[2])->dtype != TS_DTYPE_int64)
             return NULL;

@@ -46,6 +46,7 @@ class Composed(Made):
         identity: Any = None,
         takes_numbers: bool = False,
         tells: int = 0,
+        walker: Any = None,
     ) -> None:
         self.__name__ = self.__qualname__ = function.__name__.strip("_")
         self.__doc__ = function.__doc__
@@ -53,6 +54,7 @@ class Composed(Made):
         self.nin = len(inspect.signature(function).parameters)
         self.nargs, self.signature, self._takes_numbers = self.nin + nout, None, takes_numbers
         self._tells = tells  # faults of the functions that it is made of which are its own
+        self._walker = walker  # a function that gives the same of elements in order, for which there are loops
 
     @property
     def types(self) -> list[str]:
@@ -378,7 +380,7 @@ FUNCTIONS_OF_PARTS = {
         Composed(_ldexp, 1, takes_numbers=True, tells=18),
         Composed(_modf, 2),
         Composed(_spacing, 1, tells=6),
-        Composed(_gcd, 1, 0, takes_numbers=True),
+        Composed(_gcd, 1, 0, takes_numbers=True, walker=_common),
         Composed(_lcm, 1, takes_numbers=True),
         Composed(_bitwise_count, 1),
     )

@@ -26,7 +26,7 @@ from ._setup import (
     ALL_FAULTS, INVALID, NO_VALUE, WEAK_KINDS, on, report, told_as, user_level, warn_of_lost_parts
 )
 from ._sort import argsort
-from ._ufunc import FUNCTIONS, select, ufunc
+from ._ufunc import FUNCTIONS, select
 
 # Neutral elements of functions that are no fold of the C library, and functions that may take elements in any order.
 IDENTITIES = {
@@ -46,7 +46,6 @@ JOINED = {
     **dict.fromkeys(("multiply", "bitwise_and", "bitwise_or", "bitwise_xor", "gcd"), "biu"),
 }
 _umath: Any = numpy._core.umath
-_divisor = ufunc("part_divisor")
 _KINDS = frozenset("?bBhHiIlLqQefdFD")
 _LETTERS = {"?": "?", "i": "bBhHiIlLqQ", "f": "efd", "c": "FD"}
 
@@ -485,7 +484,7 @@ def _loop(function: Any, a: ndarray, dtype: Any = None) -> tuple[ndarray, Any]:
 
 def _walker(function: Any) -> Any:
     """The row that loops go by."""
-    return _divisor if function.__name__ == "gcd" else function
+    return getattr(function, "_walker", None) or function
 
 
 def _is_walked(a: ndarray) -> bool:

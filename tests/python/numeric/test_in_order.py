@@ -137,6 +137,19 @@ def test_running_results_and_reductions_are_numpys(name):
             _check(lambda ours=ours: ours(y, axis), lambda theirs=theirs: theirs(x, axis), exact=False, faults=False)
 
 
+@pytest.mark.parametrize("dtype", [*"bBhHiIlL"])
+def test_divisors_are_joined_as_numpys(dtype):
+    rng = numpy.random.default_rng(ord(dtype))
+    for _ in range(30):
+        shape = tuple(int(n) for n in rng.integers(1, 6, rng.integers(1, 4)))
+        x = (rng.integers(-9, 10, shape) * 6).astype(dtype)
+        axis = int(rng.integers(-x.ndim, x.ndim))
+        for call in (lambda m, a, axis=axis: m.gcd.reduce(a, axis), lambda m, a: m.gcd.reduce(a),
+                     lambda m, a, axis=axis: m.gcd.accumulate(a, axis),
+                     lambda m, a, axis=axis: m.gcd.reduceat(a, m.array([0, 0]), axis)):  # fmt: skip
+            _check(lambda call=call: call(np, np.array(x)), lambda call=call: call(numpy, x))
+
+
 def _places(rng, x):
     """A key of arrays of places, some equal, some counted from the end."""
     n = int(rng.integers(1, 40))
