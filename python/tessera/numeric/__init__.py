@@ -136,7 +136,7 @@ _HOSTED = ("busday_count", "busday_offset", "datetime_as_string", "is_busday")  
 
 
 def __dir__() -> list[str]:
-    return sorted({name for name in globals() if not name.startswith("_")} | {*_LAZY, "doctor"})
+    return sorted({name for name in globals() if not name.startswith("_")} - _numpys.FOUND | {*_LAZY, "doctor"})
 
 
 @_functools.lru_cache(256)  # programs that ask whether names are there ask often
@@ -164,7 +164,8 @@ def __getattr__(name: str) -> Any:
     theirs = None if name.startswith("_") else getattr(_numpy, name, None)
     adopted = None if theirs is None else _numpys.find(name)
     if adopted is not None:
-        return adopted
+        _numpys.FOUND.add(name)
+        return globals().setdefault(name, adopted)  # asked for once
     if theirs is None or isinstance(theirs, type) or not callable(theirs):
         raise AttributeError(_unknown(name), name=None)  # the message says what there is; Python adds nothing
 

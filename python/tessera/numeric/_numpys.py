@@ -60,6 +60,7 @@ _INNER = {"numpy.linalg._umath_linalg": "tessera.numeric._cusolver"}
 _adopted: dict[str, dict[str, Any]] = {}
 _homes: dict[str, tuple[dict[str, Any], Callable[[dict[str, Any]], None] | None]] = {}
 _lock = threading.RLock()
+FOUND: set[str] = set()  # adopted names that users have asked the package for, which are in its namespace, too
 _DISPATCHES = type(numpy.sum)
 
 
@@ -165,7 +166,7 @@ def _resolve(module: str, name: str) -> Any:
     if module in _INNER:
         return _inner(module, name)
     home = getattr(_package(), _OWN[module]) if module in _OWN else _package()
-    ours = None if name.startswith("_") else vars(home).get(name)
+    ours = None if name.startswith("_") or name in FOUND else vars(home).get(name)
     home_of_theirs = importlib.import_module(module)
     theirs = getattr(home_of_theirs, name, None)
     if ours is not None and (module in _OWN or getattr(numpy, name, theirs) is theirs):

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import tessera.numeric as tn
 from tessera import _core
+from tessera.numeric import _numpys
 
 X = np.arange(20.0) * 7 % 11
 M = X.reshape(4, 5)
@@ -246,3 +247,12 @@ assert not wrong and not any(thread.is_alive() for thread in threads), wrong
 def test_first_uses_in_many_threads_beside_imports():
     done = subprocess.run([sys.executable, "-c", _AT_ONCE], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+def test_adopted_functions_are_looked_up_once_and_listed_as_before():
+    vars(tn).pop("interp", None)
+    _numpys.FOUND.discard("interp")
+    names = dir(tn)
+    assert tn.interp is tn.interp and vars(tn)["interp"] is tn.interp
+    assert dir(tn) == names
+    assert _numpys._resolve("numpy", "interp") is not tn.interp  # programs get the function that asks no classes
