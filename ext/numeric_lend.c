@@ -38,7 +38,8 @@ typedef PyObject *lend_from(PyObject *object, PyObject *dtype, int least, int mo
 struct numeric_few_row {
     const char *name;
     int most, greatest; /* elements of an array; of an integer that says a size, 0: it says none */
-    enum { LEND_COMPUTES, LEND_READS, LEND_MEETS, LEND_APART, LEND_PADS, LEND_SIZED, LEND_MOVES, LEND_WRITES, LEND_DRAWS, LEND_SHUFFLES } how;
+    enum { LEND_COMPUTES, LEND_READS, LEND_MEETS, LEND_APART, LEND_PADS, LEND_SIZED, LEND_MOVES, LEND_WRITES,
+           LEND_DRAWS, LEND_SHUFFLES } how;
 };
 static const numeric_few_row lend_rows[] = {
 #define LEND(name, most, greatest, how) {name, most, greatest, LEND_##how},
@@ -77,7 +78,8 @@ static PyObject *lend_make(const numeric_state *n, const lend_form *form)
 }
 
 /* The memory of an array, held until it is released; *late: faults are still to be told of. */
-static ts_status lend_hold(core_state *state, PyObject *array, void **data, ts_buffer **buffer, bool *late, ts_error *err)
+static ts_status lend_hold(core_state *state, PyObject *array, void **data, ts_buffer **buffer, bool *late,
+                           ts_error *err)
 {
     NUMERIC_BEGIN(state);
     ts_nd *a = ND(array); /* which another thread, or what faults call, may have changed */
@@ -452,7 +454,8 @@ static bool lend_labels(core_state *state, PyObject *const *args, Py_ssize_t n, 
             d = 0;
             continue;
         }
-        if ((unsigned)((*text | 32) - 'a') >= 26 || i >= n || !numeric_is_array(state, args[i]) || d >= ND(args[i])->rank)
+        bool is_letter = (unsigned)((*text | 32) - 'a') < 26;
+        if (!is_letter || i >= n || !numeric_is_array(state, args[i]) || d >= ND(args[i])->rank)
             return false;
         int64_t extent = ts_nd_shape(ND(args[i]))[d++];
         if (extent > extents[(int)*text])

@@ -132,9 +132,10 @@ PyObject *numeric_einsum(core_state *state, PyObject *const *args, Py_ssize_t n)
     if (row == end || a->rank != row->ranks[0] || b->rank != row->ranks[1] || !is_float || a->dtype != b->dtype ||
         a->meaning || b->meaning || !a->count || !b->count || ts_nd_graph_home(a->graph) != ts_nd_graph_home(b->graph))
         return NULL;
-    if (row->how == PRODUCT_ROWS)
-        return memcmp(ts_nd_shape(a), ts_nd_shape(b), 2 * sizeof(int64_t)) ? NULL
-                                                                            : product_summed(state, args[1], args[2], 1);
+    if (row->how == PRODUCT_ROWS) {
+        bool are_alike = memcmp(ts_nd_shape(a), ts_nd_shape(b), 2 * sizeof(int64_t)) == 0;
+        return are_alike ? product_summed(state, args[1], args[2], 1) : NULL;
+    }
     PyObject *y = row->how == PRODUCT_TURNED ? PyObject_GetAttrString(args[2], "T") : Py_NewRef(args[2]);
     bool meets = y && ts_nd_shape(a)[a->rank - 1] == ts_nd_shape(ND(y))[0];
     PyObject *made = meets ? product_of(state, args[1], y, NULL) : NULL;

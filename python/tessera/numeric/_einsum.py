@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy
 
-from .. import _core
 from . import _functions as f
 from ._linear import contracted
 from ._meanings import has_meaning
