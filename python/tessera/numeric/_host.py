@@ -162,7 +162,8 @@ def on_host(name: str, function: Callable[..., Any], doc: str) -> Callable[..., 
     def hosted(*args: Any, **options: Any) -> Any:
         return call(name, function, *args, **options)
 
-    hosted.__name__ = hosted.__qualname__ = name.rpartition(".")[2]
+    namespace, _, hosted.__name__ = f"tessera.numeric.{name}".rpartition(".")
+    hosted.__module__, hosted.__qualname__ = namespace, hosted.__name__
     hosted.__doc__ = doc
     hosted.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     return hosted

@@ -29,6 +29,7 @@ from ._ufunc import FUNCTIONS, Made, copy_of, select, ufunc
 IN_PLACE = {"_sort_in_place": "sort", "_partition": "partition"}
 # Functions that write to one of their arguments, and which.
 WRITE = {**dict.fromkeys(IN_PLACE, 0), "ufunc.at": 1, "Generator.shuffle": 1, "RandomState.shuffle": 1}
+NAMESPACES = {"tessera.numeric.fft": "fft", "tessera.numeric.linalg": "linalg"}  # NumPy's, of functions of ours
 KEEP = ("nan_to_num", "partition", "sort", "unique")  # functions whose result has the byte order of their array
 
 
@@ -77,7 +78,7 @@ def loaded(a: ndarray) -> ndarray:
     """Numbers that no kernel can read where they lie as an array of their native dtype: a copy."""
     dtype = native(a.dtype)
     if not is_number(dtype):
-        raise TypeError(f"nothing is computed of elements of {a.dtype}")
+        raise TypeError(f"kernels compute numbers alone, found an array of dtype {a.dtype}")
     if a.dtype.isnative:
         words = a._words(8)
         return of_words(copy_of(words, order="C" if _repeats(a) else "K"), dtype)
@@ -351,6 +352,8 @@ def _call(name: str, operands: tuple[Any, ...], out: Any, options: dict[str, Any
         return _without_numbers(name, operands, out, options)
     if options.get("dtype") is not None:
         options["dtype"] = native(numpy.dtype(options["dtype"]))
+        if stored_as(options["dtype"]) is ITEMS:  # NumPy's refusal, for no loop makes texts of numbers
+            return _without_numbers(name, operands, out, options)
     function = FUNCTIONS[name]
     if not is_items(out):
         return function(*operands, out, **options)
@@ -468,10 +471,11 @@ def _kept(made: Any, dtype: Any) -> Any:
 
 def _by_host(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     in_place = function.__qualname__ in IN_PLACE
-    owner: Any = numpy.ndarray if in_place or function.__name__.startswith("_") else numpy
+    owner: Any = getattr(numpy, NAMESPACES.get(function.__module__, ""), numpy)
+    owner = numpy.ndarray if in_place or function.__name__.startswith("_") else owner
     name = IN_PLACE.get(function.__qualname__, function.__name__).strip("_")
-    is_method = bool(args) and isinstance(args[0], (ufunc, Made))  # of a function: reduce, outer, at
-    if is_method:
+    if bool(args) and isinstance(args[0], (ufunc, Made)):  # a method of a function: reduce, outer, at, or its call
+        name = "__call__" if name == "call" else name
         owner, args = getattr(numpy, args[0].__name__), args[1:]
         in_place = name == "at"
     theirs, a = getattr(owner, name), args[0] if args else None

@@ -137,11 +137,11 @@ def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> ndarra
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> ndarray:
     """Arrays side by side."""
     parts = tup if type(tup) in (list, tuple) else _listed_arrays(tup)
-    if not (parts and all(type(a) is ndarray and a.ndim for a in parts)):
+    if not (len(parts) and all(type(a) is ndarray and a.ndim for a in parts)):
         parts = atleast_1d(*_listed_arrays(tup))
         parts = parts if isinstance(parts, tuple) else (parts,)
     return concatenate(
-        parts, 0 if parts and parts[0].ndim == 1 else 1, dtype=dtype, casting=casting
+        parts, 0 if len(parts) and parts[0].ndim == 1 else 1, dtype=dtype, casting=casting
     )
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 from typing import Any
 
 import numpy
 
 from .. import _core
-from . import _meanings
+from . import _host, _items, _meanings
 from ._functions import asarray, empty, normalize, normalize_many, ravel
 from ._meanings import has_meaning, truth
 from ._ndarray import ndarray
-from ._setup import ALL_FAULTS, NO_VALUE, HostDtype, is_held, loop_of, memory, told_as, user_level, warn_of_lost_parts
+from ._setup import (
+    ALL_FAULTS, ITEMS, NO_VALUE, OWN, HostDtype, dtype_of, is_held, loop_of, memory, stored_as, told_as, user_level,
+    warn_of_lost_parts,
+)  # fmt: skip
 from ._ufunc import FUNCTIONS, copy_of
 
 INNER = ("fold", "reduced_axes", "accumulate", "into", "scalar_of")
@@ -29,13 +33,23 @@ _combine = {
 }
 
 
+def axis_number(axis: Any) -> int:
+    """The number that an axis of a reduction is given as: NumPy takes no bools here."""
+    if isinstance(axis, (bool, numpy.bool)):
+        raise TypeError(f"an integer is required for the axis, found {axis!r}")
+    return operator.index(axis)
+
+
 def _axes(a: ndarray, axis: Any) -> tuple[int, ...]:
-    return tuple(range(a.ndim)) if axis is None else normalize_many(axis, a.ndim)
+    if axis is None:
+        return tuple(range(a.ndim))
+    return normalize_many(tuple(map(axis_number, axis if isinstance(axis, (tuple, list)) else (axis,))), a.ndim)
 
 
 def reduced_axes(a: ndarray, axis: Any) -> tuple[int, ...]:
     """The axes of a reduction; 0 and -1 are some of arrays without axes, too, as NumPy has it."""
-    return () if not a.ndim and axis is not None and axis in (0, -1) else _axes(a, axis)
+    is_one = not a.ndim and axis is not None and not isinstance(axis, (tuple, list))
+    return () if is_one and axis_number(axis) in (0, -1) else _axes(a, axis)
 
 
 def scalar_of(made: ndarray) -> Any:
@@ -55,6 +69,9 @@ def into(made: ndarray, out: Any, casting: str = "same_kind") -> Any:
         return made
     if not isinstance(out, (ndarray, numpy.ndarray)):
         raise TypeError("return arrays must be of ArrayType")
+    if casting != "unsafe" and not numpy.can_cast(made.dtype, out.dtype, casting):
+        raise TypeError(f"Cannot cast the result from {made.dtype!r} to {out.dtype!r}, the dtype of out=, with casting "
+                        f"rule {casting!r}")  # fmt: skip
     if out.shape != made.shape:
         copy_of(made, empty(made.shape, out.dtype), casting=casting)  # whose errors come first
         raise ValueError(f"the output array has the wrong shape: {out.shape}, but the result has {made.shape}")
@@ -162,12 +179,31 @@ def _starts(a: ndarray, axes: Any, initial: Any, dtype: Any, keeps: bool) -> nda
     return made if keeps else made.reshape([n for d, n in enumerate(a.shape) if d not in axes])
 
 
+def _is_numpys(a: ndarray, dtype: Any) -> bool:
+    """Whether a reduction is NumPy's: of texts and records, or in a dtype that no kernel computes in."""
+    if _items.is_items(a):
+        return True
+    dtype = None if dtype is None else dtype_of(dtype)
+    return dtype is not None and dtype not in OWN and is_held(dtype)
+
+
+def _by_numpy(name: str, method: str, a: ndarray, axis: Any, dtype: Any, out: Any, **options: Any) -> Any:
+    """A reduction of NumPy's, or its refusal."""
+    function = getattr(numpy, _combine[name])
+    dtype = bool if dtype is None and name in ("all", "any") else dtype
+    given = {key: x for key, x in options.items() if x is not NO_VALUE and (key != "where" or x is not True)}
+    made = _host.call(function.__name__, getattr(function, method), a, axis=axis, dtype=dtype, out=out, **given)
+    return made if out is None or out is ... else out[0] if isinstance(out, tuple) else out
+
+
 def fold(
     name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any
 ) -> Any:
     """One of the C library's reductions, with everything that NumPy's take."""
-    a, where = asarray(a), given_mask(where)
+    a, where = _items.numbers(asarray(a)), given_mask(where)
     where = True if where is None else where
+    if _is_numpys(a, dtype):
+        return _by_numpy(name, "reduce", a, axis, dtype, out, keepdims=keepdims, initial=initial, where=where)
     if has_meaning(a):
         start = None if initial is NO_VALUE else initial
 
@@ -312,7 +348,7 @@ def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
         a, axis = ravel(a), 0
     if not rank:
         a = a.reshape(1)
-    axis = normalize(axis, a.ndim)
+    axis = normalize(axis_number(axis), a.ndim)
     if not a.shape[axis]:
         raise ValueError(f"attempt to get {name} of an empty sequence")
     made = _core.numeric_fold(name, a, (axis,), None, keeps and a.ndim == rank, None)
@@ -497,12 +533,14 @@ def _scanned(name: str, a: ndarray, dtype: Any) -> ndarray:
 
 def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
     """One of the C library's reductions of the first elements, for each number of them."""
-    a = asarray(a)
+    a = _items.numbers(asarray(a))
     if axis is None:
         a, axis = ravel(a), 0
     if not a.ndim:
         a = a.reshape(1)
-    axis = normalize(axis, a.ndim)
+    axis = normalize(axis_number(axis), a.ndim)
+    if _items.is_items(a) or (dtype is not None and stored_as(dtype_of(dtype)) is ITEMS and dtype_of(dtype).isnative):
+        return _by_numpy(name, "accumulate", a, axis, dtype, out)
     if has_meaning(a):
 
         def run(name: str, numbers: Any, initial: Any) -> Any:

@@ -19,8 +19,8 @@ from ._joining import concatenate, stack
 from ._meanings import has_meaning
 from ._ndarray import ndarray
 from ._reduce import (
-    begun, dtype_into, fitting_mask, given_mask, into, mask_of, reduced_axes, start_of, sum_dtype, tell_of_first,
-    warn_of_parts
+    axis_number, begun, dtype_into, fitting_mask, given_mask, into, mask_of, reduced_axes, start_of, sum_dtype,
+    tell_of_first, warn_of_parts
 )
 from ._setup import (
     ALL_FAULTS, INVALID, NO_VALUE, WEAK_KINDS, on, report, told_as, user_level, warn_of_lost_parts
@@ -82,7 +82,7 @@ def _named(function: Any, signature: Any) -> list[Any]:
         signature = (*given, *results)
         for letter in signature:
             if letter not in _CODES:
-                raise ValueError(f"signature={given}->{results}: {letter!r} is no letter of a dtype")
+                raise ValueError(f"signature={given}->{results}: {letter!r} is not the letter of a dtype")
     elif not isinstance(signature, tuple):
         raise TypeError("the signature object to ufunc must be a string or a tuple.")
     if len(signature) == 1:
@@ -574,11 +574,11 @@ def check_loop(function: Any, dtype: Any) -> None:
 def one_axis(a: ndarray, axis: Any, method: str) -> int:
     """The axis, from 0, which may stand in a tuple; None: the only one."""
     if isinstance(axis, tuple):
-        axes = [f.normalize(d, a.ndim) for d in axis]
-    elif axis is None or (not a.ndim and axis in (0, -1)):
+        axes = [f.normalize(axis_number(d), a.ndim) for d in axis]
+    elif axis is None or (not a.ndim and axis_number(axis) in (0, -1)):
         axes = [*range(a.ndim)]
     else:
-        axes = [f.normalize(axis, a.ndim)]
+        axes = [f.normalize(axis_number(axis), a.ndim)]
     if not a.ndim:
         raise TypeError(f"cannot {method} on a scalar")
     if len(axes) != 1:

@@ -45,3 +45,40 @@ def test_ctypes_tells_where_an_array_lies():
     pointer = a.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
     pointer[1] = 7.0
     assert a[0, 1] == 7.0 and a.ctypes.shape[:] == [2, 3] and a.ctypes.data == np.asarray(a).ctypes.data
+
+
+def _made(function, *args, **options):
+    """The elements that a call gives, or the built-in class of what it raises."""
+    try:
+        return np.asarray(function(*args, **options)).tolist()
+    except Exception as error:
+        return next(each for each in type(error).__mro__ if each.__module__ == "builtins")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("where", ["linalg", "fft"])
+def test_arrays_of_texts_meet_numpys_functions(where):
+    """What NumPy does with them, or its refusal: never a name that is missing."""
+    theirs, ours, texts = getattr(np, where), getattr(tn, where), [["a", "b"], ["c", "d"]]
+    for name in set(ours.__all__) - {"LinAlgError", "outer", "cross"}:  # two multiply before they look at axes
+        for n in (1, 2):
+            wanted = _made(getattr(theirs, name), *[np.array(texts)] * n)
+            assert _made(getattr(ours, name), *[tn.array(texts)] * n) == wanted, (name, n)
+
+
+@pytest.mark.parametrize("name", "all any sum max prod cumsum bitwise_count divmod gcd hstack".split())
+def test_texts_in_lists_and_arrays_are_reduced_as_numpys(name):
+    for value in ([["a", "b"], ["c", "d"]], "a", ["a", ""]):
+        for make in (lambda m, x: m.array(x), lambda m, x: np.array(x), lambda m, x: x):
+            wanted = _made(getattr(np, name), make(np, value))
+            assert _made(getattr(tn, name), make(tn, value)) == wanted, value
+
+
+def test_reductions_of_texts_take_numpys_options():
+    for options in ({"axis": 0}, {"axis": 0, "keepdims": True}, {"axis": (0, 1)}, {"axis": 1, "where": [True, False]}):
+        for name in ("all", "any"):
+            wanted = _made(getattr(np, name), [["a", ""]], **options)
+            assert _made(getattr(tn, name), [["a", ""]], **options) == wanted, (name, options)
+    out = tn.zeros(2, bool)
+    assert tn.all([["a", ""]], axis=0, out=out) is out
+    assert out.tolist() == [True, False]
