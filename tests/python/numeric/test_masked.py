@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -324,3 +325,21 @@ def test_clip_into_a_masked_array_keeps_masks_of_operands():
         assert other.tolist() == [2, None, None]
         module.clip(module.array([1.0, 5, 9]), 2, 3, out=a)
         assert a.tolist() == [2, 3, 3]
+
+
+def test_variances_written_to_arrays_are_numpys() -> None:
+    """Without a mask the result has no mask for slices that no degree of freedom is left for: infinite, or 1."""
+    rows = [[1.0, 2, 3], [1, 1, 1]]
+    outs = (lambda m: m.zeros(2), lambda m: m.ma.zeros(2), lambda m: m.ma.array([0.0, 0], mask=[1, 0]))
+    for name in ("var", "std"):
+        for ddof in (0, 1, 3, 5):
+            for make in outs:
+                made = []
+                for m in (np, tn):
+                    out = make(m)
+                    with np.errstate(all="ignore"), warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        assert getattr(m.ma.array(rows), name)(1, ddof=ddof, out=out) is out
+                    made.append((np.asarray(m.ma.getdata(out)), np.asarray(m.ma.getmaskarray(out))))
+                np.testing.assert_allclose(made[1][0], made[0][0], rtol=1e-15, err_msg=f"{name} {ddof}")
+                assert made[1][1].tolist() == made[0][1].tolist(), (name, ddof)

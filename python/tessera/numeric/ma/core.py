@@ -48,6 +48,13 @@ def var(
         made[...] = 1  # as NumPy's: what it divides by
         made.__setmask__(True)
         return made
+    if self._mask is nomask:  # what is written to has no mask for slices without a degree of freedom
+        made = np.asarray(ndarray.var(self.view(ndarray), axis, dtype, None, ddof, keepdims, mean=mean))
+        is_short = isinstance(out, MaskedArray) and made.size and ddof >= self.size // made.size
+        out[...] = np.where(np.isinf(made), 1, made) if is_short else made
+        if is_short or getmask(out) is not nomask:
+            out.__setmask__(False)
+        return out
     rest = self.count(axis=axis, **keeps) - ddof
     middle = self.mean(axis, dtype, keepdims=True) if mean is NO_VALUE else mean
     away = self - middle
