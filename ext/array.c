@@ -193,8 +193,8 @@ static int array_get_buffer(core_state *state, PyObject *object, Py_buffer *view
         return 0;
     PyErr_Clear();
     if (!PyObject_HasAttr(object, state->name_dtype)) {
-        PyErr_Format(PyExc_TypeError, "a %.200s is no array: it has neither the buffer protocol nor a dtype",
-                     Py_TYPE(object)->tp_name);
+        PyErr_Format(PyExc_TypeError, "an array is wanted, found %.200s, which has neither the buffer protocol nor a "
+                     "dtype", Py_TYPE(object)->tp_name);
         return -1;
     }
     PyObject *bytes = NULL;

@@ -582,7 +582,7 @@ static PyObject *numeric_as(PyObject *self, PyObject *args)
         return NULL;
     PyTypeObject *type = (PyTypeObject *)object;
     if (!PyType_Check(object) || !PyType_IsSubtype(type, state->numeric->array_class))
-        return PyErr_Format(PyExc_TypeError, "%R is no class that derives from tessera.numeric.ndarray", object);
+        return PyErr_Format(PyExc_TypeError, "%R is not a class that derives from tessera.numeric.ndarray", object);
     const ts_nd *from = ND(self);
     ts_nd *out;
     ts_error err;

@@ -84,7 +84,7 @@ static int assign_value(core_state *state, ts_nd *out, PyObject *value, ts_nd_op
         got = *held ? 1 : -1;
     }
     if (got == 0)
-        PyErr_Format(PyExc_TypeError, "a %.200s is no array", Py_TYPE(value)->tp_name);
+        PyErr_Format(PyExc_TypeError, "an array is wanted, found %.200s", Py_TYPE(value)->tp_name);
     return got > 0 && (!out->dtype || assign_whole(out, in) == 0) ? 0 : -1;
 }
 

@@ -222,7 +222,7 @@ static PyObject *doctor_tell(PyObject *module, PyObject *args)
     while (--kind > 0 && strcmp(ts_nd_event_get((ts_nd_event_kind)kind)->name, word) != 0)
         continue;
     if (!kind)
-        return PyErr_Format(PyExc_ValueError, "%s is no kind of event", word);
+        return PyErr_Format(PyExc_ValueError, "unknown kind of event: %s", word);
     PyObject *kept = CORE_GET(state->numeric->doctor) ? PyDict_SetDefault(state->numeric->names, name, name) : NULL;
     const char *text = kept ? PyUnicode_AsUTF8(kept) : NULL; /* stays with the object */
     if (text) {

@@ -163,9 +163,12 @@ static int call_keyword(core_state *state, PyObject *self, PyObject *name, PyObj
     if (strcmp(text, "order") == 0)
         return call_order(value, &options->call);
     if (strcmp(text, "subok") == 0) {
-        int keeps = PyObject_IsTrue(value);
-        options->loses_class = keeps == 0;
-        return keeps < 0 ? -1 : 0;
+        if (!PyBool_Check(value)) {
+            PyErr_Format(PyExc_TypeError, "'subok' must be a boolean, found %R", value);
+            return -1;
+        }
+        options->loses_class = value == Py_False;
+        return 0;
     }
     if (strcmp(text, "signature") == 0 || strcmp(text, "sig") == 0)
         return call_signature(state, self, value, options);
@@ -188,8 +191,8 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
         Py_DECREF(made);
     }
     if (n < info->n_in || n > info->n_in + 1)
-        return PyErr_Format(PyExc_TypeError, "%s() takes from %d to %d positional arguments but %zd were given",
-                            info->name, info->n_in, info->n_in + 1, n);
+        return PyErr_Format(PyExc_TypeError, "%s() takes from %d to %d positional arguments but %zd %s given",
+                            info->name, info->n_in, info->n_in + 1, n, n == 1 ? "was" : "were");
     if (n > info->n_in && args[info->n_in] == Py_Ellipsis) {
         PyErr_SetString(PyExc_TypeError, "out=... is only allowed as a keyword argument.");
         return NULL;

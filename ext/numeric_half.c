@@ -140,7 +140,8 @@ static PyObject *half_fold(PyObject *module, PyObject *args)
         return PyErr_Format(PyExc_ValueError, "there is no reduction named %s", name);
     reduction.x = ND(x);
     if (reduction.x->meaning)
-        return PyErr_Format(PyExc_TypeError, "no %s of dtype %R", name, numeric_dtype(state, reduction.x));
+        return PyErr_Format(PyExc_TypeError, "%s() is not defined for elements of dtype %R", name,
+                            numeric_dtype(state, reduction.x));
     reduction.where = where == Py_None ? NULL : ND(where);
     reduction.keeps = keeps;
     reduction.looks = true;

@@ -153,7 +153,7 @@ PyObject *numeric_meant(core_state *state, PyObject *value, const ts_nd *like)
 {
     PyObject *made = PyObject_CallFunctionObjArgs(state->numeric->meant_cast, value, numeric_dtype(state, like), NULL);
     if (made && !numeric_is_array(state, made)) {
-        PyErr_Format(PyExc_TypeError, "a %.200s is no array", Py_TYPE(made)->tp_name);
+        PyErr_Format(PyExc_TypeError, "an array is wanted, found %.200s", Py_TYPE(made)->tp_name);
         Py_CLEAR(made);
     }
     return made;

@@ -169,7 +169,8 @@ static ts_status promote_fail(const ts_nd_info *row, ts_dtype dtype, ts_error *e
     if (nd_kind(dtype) == 'c' && strchr(row->loops, 'f'))
         return ts_fail(err, TS_TYPE, "ufunc '%s' is not supported for %s yet", row->name, ts_dtype_name(dtype));
     return ts_fail(err, TS_TYPE, "ufunc '%s' not supported for the input types, and the inputs could not be safely "
-                   "coerced to any supported types (they would be %s)", row->name, ts_dtype_name(dtype));
+                   "coerced to any supported types according to the casting rule ''safe'': it has no loop for %s",
+                   row->name, ts_dtype_name(dtype));
 }
 
 ts_status ts__nd_loop(ts_nd_fn fn, ts_dtype dtype, ts_dtype *loop, ts_dtype *result, ts_error *err)

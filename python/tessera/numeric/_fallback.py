@@ -40,7 +40,7 @@ class Site(NamedTuple):
 def _checked(mode: Any, of: str = "") -> str:
     if mode not in MODES:
         hint = did_you_mean(mode, MODES) if isinstance(mode, str) else ""
-        raise ValueError(f"{of}{mode!r} is no mode of fallback: it takes 'warn', 'error' or 'silent'{hint}")
+        raise ValueError(f"{of}{mode!r} is not a mode of fallback: use 'warn', 'error' or 'silent'{hint}")
     return str(mode)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
@@ -41,6 +42,12 @@ normalize_many = numpy.lib.array_utils.normalize_axis_tuple
 # -- making --------------------------------------------------------------------------------------------
 
 
+def one_of(words: Iterable[Any]) -> str:
+    """Words that a message offers."""
+    *most, last = map(repr, words)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
 def check_order(order: Any, allowed: str = "CFAK") -> str:
     if order is None:
         return "K" if "K" in allowed else "C"
@@ -48,8 +55,15 @@ def check_order(order: Any, allowed: str = "CFAK") -> str:
     if not isinstance(order, str):
         raise TypeError(f"order must be str, not {type(order).__name__}")
     if order.upper() not in tuple(allowed):
-        raise ValueError(f"order must be one of {allowed!r}, not {order!r}")
+        wanted = "only {} order is permitted" if order.upper() in tuple("CFAK") else "order must be one of {}"
+        raise ValueError(f"{wanted.format(one_of(allowed))} (got {order!r})")
     return order.upper()
+
+
+def check_copy(copy: Any) -> None:
+    """Refuses texts, all of which are true."""
+    if isinstance(copy, str):
+        raise ValueError(f"strings are not allowed for 'copy' keyword. Use True/False/None instead of {copy!r}.")
 
 
 def _is_subarray(dtype: Any) -> bool:
@@ -389,6 +403,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> ndarray:
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> ndarray:
     """An array in the memory of an object with ``__dlpack__``, of the host or a GPU."""
+    check_copy(copy)
     if type(x) is ndarray and x.ndim > MOST_AXES and x.device != "cpu":
         empty(0, x.dtype, device=x.device).__dlpack__()  # which refuses dtypes that DLPack has not
         made = x.view()
@@ -691,6 +706,8 @@ def listed(given: tuple[Any, ...]) -> tuple[int, ...] | None:
         try:
             return (operator.index(only),)
         except TypeError:
+            if not hasattr(only, "__iter__"):
+                raise TypeError(f"expected a sequence of integers or a single integer, got {only!r}") from None
             given = only
     return tuple(map(operator.index, given))
 

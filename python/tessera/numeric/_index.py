@@ -507,9 +507,10 @@ def _put_before(a: ndarray, places: ndarray, values: ndarray) -> int:
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """Places along one axis as places along each of a shape."""
-    shape = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
-    if order not in ("C", "F", None):
-        raise ValueError("only 'C' or 'F' order is permitted")
+    shape = f.listed((shape,))
+    if shape is None:
+        raise TypeError("unravel_index: shape must be an integer or a tuple of integers, found None")
+    order = f.check_order(order, "CF")
     places, made = f.index_array(indices).astype(numpy.intp, copy=False), []
     if not shape and places.ndim:
         raise ValueError("multiple indices are not supported for 0d array")
@@ -518,7 +519,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
                          "supported.")  # fmt: skip
     low, high = map(int, _ends(places)) if places.size else (0, -1)
     if low < 0 or high >= math.prod(shape):
-        raise ValueError(f"index {high} is out of bounds for array with size {math.prod(shape)}")
+        raise ValueError(f"index {low if low < 0 else high} is out of bounds for array with size {math.prod(shape)}")
     for extent in shape if order == "F" else shape[::-1]:
         made.append(places % extent)
         places = places // extent
@@ -556,6 +557,9 @@ def _along(arr: ndarray, indices: Any, axis: int) -> tuple[Any, ...]:
 
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> ndarray:
     """Slices along an axis where a condition holds."""
+    condition = f.asarray(condition)
+    if condition.ndim != 1:
+        raise ValueError(f"condition must be a 1-d array, found one of shape {condition.shape}")
     found = None if axis is not None or out is not None else _elements(condition, a)
     return found if found is not None else take(a, flatnonzero(condition), axis, out)
 
@@ -618,7 +622,12 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
     a = a if a.ndim else a.reshape(1)
     axis = f.normalize(axis, a.ndim)
     n = a.shape[axis]
-    if counts.size in (1, n) and counts.ndim <= 1:
+    if counts.ndim > 1:
+        raise ValueError(f"object too deep for desired array: repeats have one axis or none, found {counts.shape}")
+    if counts.size not in (1, n):
+        raise ValueError(f"operands could not be broadcast together with shape ({n},) {counts.shape}: repeats are one "
+                         f"number, or one for each of {n} elements along axis {axis}")  # fmt: skip
+    if counts.size in (1, n):
         made = _core.numeric_repeat(f.asarray(a, order="C"), f.asarray(counts, order="C"), axis)
         if made is not None:
             return made

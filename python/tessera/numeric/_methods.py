@@ -92,6 +92,8 @@ def view(self: ndarray, dtype: Any = None, type: Any = None) -> ndarray:
     """The same memory, as another dtype if one is given."""
     if isinstance(dtype, builtins.type) and issubclass(dtype, ndarray):
         dtype, type = None, dtype
+    if type is not None and not (isinstance(type, builtins.type) and issubclass(type, ndarray)):
+        raise ValueError(f"type must be ndarray or a class that derives from it, found {type!r}")
     made, kind = _viewed(self, dtype), builtins.type(self) if type is None else type
     if kind is ndarray:
         return made

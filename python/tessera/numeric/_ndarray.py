@@ -295,6 +295,7 @@ class ndarray(_core.NumericArray):
         dl_device: Any = None,
         copy: Any = None,
     ) -> Any:
+        _functions.check_copy(copy)
         moves = self.device != "cpu" and dl_device == (1, 0)
         if moves and copy is False:
             raise BufferError(f"the array lies on {self.device}: the CPU gets a copy, which copy=False forbids")
@@ -322,14 +323,16 @@ class ndarray(_core.NumericArray):
     def to_device(self, device: Any, /, *, stream: Any = None) -> ndarray:
         """The array on a device: itself where it lies there, else a copy."""
         if stream is not None:
-            raise ValueError("tessera.numeric.ndarray.to_device: stream= must be None")
+            raise ValueError("to_device(): stream= must be None: arrays move in the order of the program")
+        if isinstance(device, (int, float)):
+            raise TypeError(f"to_device() takes 'cpu', 'cuda' or 'cuda:N', found {device!r}")
         return _setup.place(self, device)
 
     def get(self) -> numpy.ndarray[Any, Any]:
         """A copy as NumPy's array (CuPy's name)."""
         return _functions.asnumpy(self)
 
-    def _ufunc_of_numpy(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def _ufunc_of_numpy(self, function: Any = None, method: Any = None, *inputs: Any, **options: Any) -> Any:
         """What __array_ufunc__ gives: NumPy's functions on our arrays are ours, and those that were called before are
         found without this; with an object of a derived class they are its operators."""
         import tessera.numeric

@@ -395,9 +395,11 @@ def lexsort(keys: Any, axis: Any = -1) -> Any:
     """Places that sort by several keys, the last one first."""
     from ._sort import argsort
 
-    keys = [f.asarray(key) for key in keys] if isinstance(keys, (list, tuple)) else [*f.asarray(keys)]
-    if not keys:
+    if not isinstance(keys, (list, tuple)):
+        keys = f.asarray(keys)
+    if not (keys if isinstance(keys, (list, tuple)) else keys.ndim and len(keys)):
         raise TypeError("need sequence of keys with len > 0 in lexsort")
+    keys = [f.asarray(key) for key in keys]
     if len({key.shape for key in keys}) > 1:
         raise ValueError("all keys need to be the same shape")
     if not keys[0].ndim:

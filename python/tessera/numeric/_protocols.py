@@ -264,7 +264,8 @@ def _in_turn(function: Any, what: str, n: int, args: Any, options: dict[str, Any
         raise TypeError(f"{what} got an unexpected keyword argument {unknown!r}")
     named, extra = dict(options), args[n:]
     if not n <= len(args) <= n + function.nout:
-        raise TypeError(f"{what} takes from {n} to {n + function.nout} positional arguments but {len(args)} were given")
+        given = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
+        raise TypeError(f"{what} takes from {n} to {n + function.nout} positional arguments but {given}")
     if extra and "out" in named:
         raise TypeError("cannot specify 'out' as both a positional and keyword argument")
     if extra:

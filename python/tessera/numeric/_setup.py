@@ -52,6 +52,8 @@ def dtype_of(what: Any) -> numpy.dtype[Any]:
             what = what()
         except TypeError:  # its dtypes have parameters, as units
             what = numpy.empty(0, what).dtype
+    if isinstance(what, _core.NumericArray):  # not the dtype of its elements: NumPy refuses an array
+        raise TypeError(f"Cannot construct a dtype from an array; its own is array.dtype, here {what.dtype}")
     return numpy.dtype(what)
 
 

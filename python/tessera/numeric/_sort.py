@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import warnings
 from typing import Any, NamedTuple
 
 import numpy
@@ -140,17 +141,20 @@ def ordered(a: ndarray, places: bool, descending: bool = False) -> tuple[ndarray
     return made, None if found is None else found.astype(numpy.int64, copy=False)
 
 
-def _along(a: Any, axis: Any, kind: Any, order: Any, stable: Any) -> tuple[ndarray, int]:
+def _along(a: Any, axis: Any, kind: Any, order: Any, stable: Any, least: int = 0) -> tuple[ndarray, int]:
+    """The array and the axis of it to sort along; `least`: the axes that an array without one is taken to have."""
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     if kind is not None and stable is not None:
         raise ValueError("`kind` and keyword parameters can't be provided at the same time.")
-    if kind is not None and (not isinstance(kind, str) or kind.lower()[:1] not in tuple("qmhs")):
+    if kind is not None and not isinstance(kind, str):
+        raise TypeError(f"sort kind must be str, not {type(kind).__name__}")
+    if kind is not None and kind.lower()[:1] not in tuple("qmhs"):
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
     a = f.asarray(a)
     if axis is None:
         return f.ravel(a), 0
-    return a, f.normalize(axis, a.ndim) if a.ndim else f.normalize(axis, 1)
+    return a, f.normalize(axis, a.ndim or least)
 
 
 def sort(
@@ -166,7 +170,7 @@ def argsort(
     a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = False
 ) -> ndarray:
     """Places of elements in sorted order, or in `descending` order; equal ones stay in order."""
-    a, axis = _along(a, axis, kind, order, stable)
+    a, axis = _along(a, axis, kind, order, stable, 1)
     if not a.ndim:
         return f.zeros(1, numpy.int64)
     _, made = ordered(f.moveaxis(a, axis, -1), True, bool(descending))
@@ -212,13 +216,17 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
     a, v = f.asarray(a), f.asarray(v)  # numbers do not give way here
     if a.ndim != 1:
-        raise ValueError("object of too small depth for desired array")
+        raise ValueError(f"searchsorted: a must have one axis, found an array of shape {a.shape}")
     if sorter is not None:
         sorter = f.asarray(sorter)
         if sorter.dtype.kind not in "iu":
             raise TypeError("sorter must only contain integers")
+        if sorter.ndim != 1:
+            raise TypeError(f"could not parse sorter argument: it has one axis, found shape {sorter.shape}")
         if sorter.shape != a.shape:
-            raise ValueError("sorter.size must equal a.size")
+            raise ValueError(f"sorter.size must equal a.size, found {sorter.size} and {a.size}")
+        if sorter.size and (bool(_min_of(sorter) < 0) or bool(_max_of(sorter) >= a.size)):
+            raise ValueError(f"Sorter index out of range: {a.size} elements have places 0 to {a.size - 1}")
         a = take(a, sorter)
     dtype = f.result_type(a, v)
     if not _items.is_number(dtype):
@@ -493,7 +501,11 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
     """How often each whole number occurs."""
-    x = f.empty(0, numpy.intp) if isinstance(x, (list, tuple)) and not x else f.asarray(x)
+    given, x = x, f.empty(0, numpy.intp) if isinstance(x, (list, tuple)) and not x else f.asarray(x)
+    if x.ndim == 1 and x.dtype.kind not in "iub" and isinstance(given, (list, tuple)):
+        warnings.warn("bincount() of numbers that are not integers is deprecated, and cuts them off: convert them",
+                      DeprecationWarning, stacklevel=2)  # fmt: skip
+        x = f.asarray(numpy.array(given, numpy.intp))
     if x.ndim != 1:
         raise ValueError(
             "object too deep for desired array"

@@ -113,9 +113,7 @@ def _lines(
         raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
     factor, axis = _factor(n, norm, inverse, a.dtype), f.normalize(axis, a.ndim)
     if reals == "from" and a.dtype.kind == "c":
-        raise TypeError(
-            f"a transform of real numbers cannot take {a.dtype}; fft, or the real part, is what can"
-        )
+        raise TypeError(f"a transform of real numbers cannot take {a.dtype}: use fft, or give it the real part")
     if a.device != "cpu":
         if _cufft.is_there():
             return into(_by_cufft(a, n, axis, inverse, factor, reals), out)

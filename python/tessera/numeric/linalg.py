@@ -349,7 +349,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """Norms of matrices: 'fro', 'nuc', and of orders 1, 2, inf and their opposites."""
     x = _float(x)
     if x.ndim < 2:
-        raise ValueError("Improper number of dimensions to norm.")
+        raise ValueError(f"Improper number of dimensions to norm: a matrix has two, found shape {x.shape}")
     size = f.asarray(_absolute(x))
     if ord in (None, "fro", "f"):
         return _sqrt(r.sum(size * size, (-2, -1), keepdims=keepdims))
@@ -384,14 +384,16 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     else:
         if not isinstance(axis, tuple):
             try:
-                axis = (operator.index(axis),)
-            except TypeError as error:
-                raise TypeError("'axis' must be None, an integer or a tuple of integers") from error
+                axis = (int(axis),)  # as NumPy's, which takes 1.5 for 1
+            except Exception as error:
+                raise TypeError(f"'axis' must be None, an integer or a tuple of integers, found {axis!r}") from error
+        if len(axis) > 2:
+            raise ValueError(f"Improper number of dimensions to norm: axis={axis}")
         axes = f.normalize_many(axis, x.ndim, allow_duplicate=True)
     if len(axes) == 1:
         return vector_norm(x, axis=axes[0], keepdims=keepdims, ord=ord)
     if len(axes) != 2:
-        raise ValueError("Improper number of dimensions to norm.")
+        raise ValueError(f"Improper number of dimensions to norm: {len(axes)}, but a norm is of one or two")
     if axes[0] == axes[1]:
         raise ValueError("Duplicate axes given.")
     if ord is None:

@@ -239,7 +239,7 @@ def test_a_with_block_waits_for_its_stream(cpu: core.Device) -> None:
 def test_what_is_no_kernel_and_no_array_is_named(cpu: core.Device) -> None:
     with pytest.raises((TypeError, RuntimeError, ValueError)):
         core.launch(cpu.create_stream(), core.LaunchConfig(grid=1), _core.NativeKernel(), object())
-    with pytest.raises(TypeError, match="a object is no array"):
+    with pytest.raises(TypeError, match="an array is wanted, found object"):
         _core.copy_of(object())
     with pytest.raises(TypeError, match="shmem_size must be an int, not float"):
         core.LaunchConfig(grid=1, shmem_size=16.5)

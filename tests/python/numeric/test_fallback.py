@@ -75,7 +75,7 @@ def test_default_holds_in_all_threads() -> None:
 
 @pytest.mark.parametrize("mode", ["eror", None, 3])
 def test_other_modes_are_refused(mode) -> None:
-    with pytest.raises(ValueError, match=r"is no mode of fallback: it takes 'warn', 'error' or 'silent'"):
+    with pytest.raises(ValueError, match=r"is not a mode of fallback: use 'warn', 'error' or 'silent'"):
         np.fallback(mode)
     if mode:
         with pytest.raises(ValueError):

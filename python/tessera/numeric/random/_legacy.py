@@ -114,6 +114,7 @@ def get_bit_generator() -> Any:
 
 def set_bit_generator(bitgen: Any) -> None:
     """Makes the module's functions draw from another bit generator."""
+    _ = bitgen.capsule  # what is not a bit generator is refused as NumPy does, not taken as a seed
     _global._stream = numpy.random.RandomState(bitgen)
 
 
