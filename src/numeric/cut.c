@@ -23,23 +23,24 @@ void ts__nd_group_begin(nd_group *group, ts_nd_graph *graph, const nd_node *like
 
 static bool group_has(const nd_group *group, const nd_node *node)
 {
-    for (uint32_t i = 0; i < group->n_nodes; i++)
-        if (group->nodes[i] == node)
-            return true;
-    return false;
+    return node->at < group->n_nodes && group->nodes[node->at] == node;
 }
 
-static bool group_place(nd_group *group, nd_place place)
+/* *at: which place it is, where there is room for it. */
+static bool group_place(nd_group *group, nd_place place, uint8_t *at)
 {
-    for (uint32_t i = 0; i < group->n_places; i++) {
+    uint32_t i = 0;
+    for (; i < group->n_places; i++) {
         const nd_place *p = &group->places[i];
         if (p->data == place.data && p->dtype == place.dtype && p->store == place.store &&
-            memcmp(p->strides, place.strides, group->rank * sizeof *p->strides) == 0)
-            return true;
+            nd_same(group->rank, p->strides, place.strides))
+            break;
     }
-    if (group->n_places + group->n_kept == ND_GROUP_MEMORY)
+    if (i == group->n_places && i + group->n_kept == ND_GROUP_MEMORY)
         return false;
-    group->places[group->n_places++] = place;
+    if (i == group->n_places)
+        group->places[group->n_places++] = place;
+    *at = (uint8_t)i;
     return true;
 }
 
@@ -49,27 +50,36 @@ static nd_place group_done(const nd_node *node)
     return (nd_place){ts_buffer_data(node->done), node->done, node->order, node->dtype, NULL};
 }
 
+static bool group_add(nd_group *group, nd_node *node);
+
+static bool group_add_in(nd_group *group, nd_node *node, int i)
+{
+    nd_in *in = &node->in[i];
+    switch (in->kind) {
+    case ND_IN_NODE:
+        return in->node->done ? group_place(group, group_done(in->node), &in->at) : group_add(group, in->node);
+    case ND_IN_LOAD:
+        return group_place(group, (nd_place){in->data, in->buffer, node->strides[i], in->dtype, NULL}, &in->at);
+    case ND_IN_NUMBER:
+        if (group->n_numbers == TS_COUNT(group->numbers))
+            return false;
+        in->at = (uint8_t)group->n_numbers;
+        group->numbers[group->n_numbers++] = in;
+        return true;
+    default: return true;
+    }
+}
+
 static bool group_add(nd_group *group, nd_node *node)
 {
-    if (node->done)
-        return group_place(group, group_done(node));
     if (group_has(group, node))
         return true;
-    for (int i = 0; i < ND_INPUTS; i++) {
-        nd_in *in = &node->in[i];
-        if (in->kind == ND_IN_NODE && !group_add(group, in->node))
+    for (int i = 0; i < ND_INPUTS; i++)
+        if (!group_add_in(group, node, i))
             return false;
-        if (in->kind == ND_IN_LOAD &&
-            !group_place(group, (nd_place){in->data, in->buffer, node->strides[i], in->dtype, NULL}))
-            return false;
-        if (in->kind == ND_IN_NUMBER) {
-            if (group->n_numbers == TS_COUNT(group->numbers))
-                return false;
-            group->numbers[group->n_numbers++] = in;
-        }
-    }
     if (group->n_nodes == ND_GROUP_NODES)
         return false;
+    node->at = (uint8_t)group->n_nodes;
     group->nodes[group->n_nodes++] = node;
     group->rows |= node->is_narrow ? node->rows : 0;
     group->tells |= node->told != 0;
@@ -148,8 +158,9 @@ bool ts__nd_group_add_root(nd_group *group, nd_node *node)
 
 bool ts__nd_group_store(nd_group *group, nd_node *node, char *data, ts_buffer *buffer, const int64_t *strides)
 {
+    uint8_t at;
     group->n_kept -= group->n_kept > 0;
-    return group_place(group, (nd_place){data, buffer, strides, node->dtype, node});
+    return group_place(group, (nd_place){data, buffer, strides, node->dtype, node}, &at);
 }
 
 /* ---- all that waits ------------------------------------------------------------------------------ */
@@ -157,9 +168,8 @@ bool ts__nd_group_store(nd_group *group, nd_node *node, char *data, ts_buffer *b
 /* `like`: a node of the group that is not narrow, or its only ones. Rows of a group are along the same axes. */
 static bool cut_fits(const nd_group *group, const nd_node *like, const nd_node *node)
 {
-    size_t bytes = like->rank * sizeof *like->shape;
     bool same_rows = !group->rows || !node->rows || group->rows == node->rows;
-    return node->rank == group->rank && same_rows && memcmp(node->shape, like->shape, bytes) == 0 &&
+    return node->rank == group->rank && same_rows && nd_same(like->rank, node->shape, like->shape) &&
            nd_same_order(node, like);
 }
 

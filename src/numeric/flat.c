@@ -86,7 +86,8 @@ static void flat_replace(const nd_group *group, const nd_place *place, ts_buffer
             else
                 ts_buffer_release(in->buffer);
             ts_buffer_retain(made);
-            *in = (nd_in){.kind = ND_IN_LOAD, .dtype = place->dtype, .buffer = made, .data = ts_buffer_data(made)};
+            *in = (nd_in){.kind = ND_IN_LOAD, .dtype = place->dtype, .at = in->at, .buffer = made,
+                          .data = ts_buffer_data(made)};
             memcpy(node->strides[i], strides, bytes);
         }
 }

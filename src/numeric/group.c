@@ -308,31 +308,21 @@ uint32_t ts__nd_group_source(const nd_group *group, const nd_node *node, int i)
 {
     const nd_in *in = &node->in[i];
     if (in->kind == ND_IN_NODE && !in->node->done)
-        for (uint32_t n = 0; n < group->n_nodes; n++)
-            if (group->nodes[n] == in->node)
-                return n;
-    if (in->kind == ND_IN_NUMBER)
-        for (uint32_t n = 0; n < group->n_numbers; n++)
-            if (group->numbers[n] == in)
-                return ND_GROUP_NODES + ND_GROUP_MEMORY + n;
-    const char *data = in->kind == ND_IN_NODE ? ts_buffer_data(in->node->done) : in->data;
-    const int64_t *strides = in->kind == ND_IN_NODE ? in->node->order : node->strides[i];
-    for (uint32_t p = 0; p < group->n_places; p++) {
-        const nd_place *place = &group->places[p];
-        if (!place->store && place->data == data && place->dtype == in->dtype &&
-            memcmp(place->strides, strides, group->rank * sizeof *strides) == 0)
-            return ND_GROUP_NODES + p;
+        return ts__nd_group_index(group, in->node);
+    if (in->kind == ND_IN_NUMBER) {
+        ts_assert(group->numbers[in->at] == in);
+        return ND_GROUP_NODES + ND_GROUP_MEMORY + in->at;
     }
-    ts_assert(false);
-    return 0;
+    ts_assert(in->at < group->n_places && !group->places[in->at].store && group->places[in->at].dtype == in->dtype);
+    ts_assert(group->places[in->at].data == (in->kind == ND_IN_NODE ? ts_buffer_data(in->node->done) : in->data));
+    return ND_GROUP_NODES + in->at;
 }
 
 uint32_t ts__nd_group_index(const nd_group *group, const nd_node *node)
 {
-    for (uint32_t n = 0; n < group->n_nodes; n++)
-        if (group->nodes[n] == node)
-            return n;
-    return UINT32_MAX;
+    ts_assert(node->at < group->n_nodes && group->nodes[node->at] == node);
+    (void)group;
+    return node->at;
 }
 
 static uint32_t group_n_in(const nd_node *node)
@@ -340,34 +330,44 @@ static uint32_t group_n_in(const nd_node *node)
     return node->n_in + (node->has_where ? 2u : 0u);
 }
 
+/* One more byte, of a key whose room was looked at. */
+static void key_put(uint8_t **to, uint32_t byte)
+{
+    ts_assert(byte <= UINT8_MAX);
+    *(*to)++ = (uint8_t)byte;
+}
+
 void ts__nd_kernel_key(const group_kernel *k, nd_launch *launch)
 {
     const nd_group *group = k->group;
-    ts__nd_launch_key(launch, k->axes.rank);
-    ts__nd_launch_key(launch, k->index);
-    ts__nd_launch_key(launch, k->own | (uint32_t)k->warps << 2);
+    uint8_t *to = launch->key + launch->n_key;
+    ts_assert(launch->n_key + 4 + k->axes.rank + 4 * group->n_places + 16 * group->n_nodes <= ND_KEY);
+    key_put(&to, k->axes.rank);
+    key_put(&to, k->index);
+    key_put(&to, k->own | (uint32_t)k->warps << 2);
     for (uint32_t d = 0; d < k->axes.rank; d++)
-        ts__nd_launch_key(launch, (uint32_t)ts_log2((uint64_t)k->tile[d]) | (k->axes.folded[d] ? 128 : 0));
+        key_put(&to, (uint32_t)ts_log2((uint64_t)k->tile[d]) | (k->axes.folded[d] ? 128 : 0));
     for (uint32_t p = 0; p < group->n_places; p++) {
         const nd_place *place = &group->places[p];
-        ts__nd_launch_key(launch, place->dtype);
-        ts__nd_launch_key(launch, k->lacks[p]);
-        ts__nd_launch_key(launch, k->unit[p] | (k->aligned[p] ? 128u : 0));
-        ts__nd_launch_key(launch, place->store ? ts__nd_group_index(group, place->store) : UINT8_MAX);
+        key_put(&to, place->dtype);
+        key_put(&to, k->lacks[p]);
+        key_put(&to, k->unit[p] | (k->aligned[p] ? 128u : 0));
+        key_put(&to, place->store ? ts__nd_group_index(group, place->store) : UINT8_MAX);
     }
-    ts__nd_launch_key(launch, UINT8_MAX);
+    key_put(&to, UINT8_MAX);
     for (uint32_t n = 0; n < group->n_nodes; n++) {
         const nd_node *node = group->nodes[n];
-        ts__nd_launch_key(launch, node->fn);
-        ts__nd_launch_key(launch, node->loop);
-        ts__nd_launch_key(launch, node->dtype);
-        ts__nd_launch_key(launch, (uint32_t)(node->has_where | node->is_narrow << 1 | node->told << 2));
-        ts__nd_launch_key(launch, node->fold);
+        key_put(&to, node->fn);
+        key_put(&to, node->loop);
+        key_put(&to, node->dtype);
+        key_put(&to, (uint32_t)(node->has_where | node->is_narrow << 1 | node->told << 2));
+        key_put(&to, node->fold);
         for (uint32_t i = 0; i < group_n_in(node); i++) {
-            ts__nd_launch_key(launch, ts__nd_group_source(group, node, (int)i));
-            ts__nd_launch_key(launch, node->in[i].dtype);
+            key_put(&to, ts__nd_group_source(group, node, (int)i));
+            key_put(&to, node->in[i].dtype);
         }
     }
+    launch->n_key = (uint32_t)(to - launch->key);
 }
 
 bool ts__nd_kernel_has_stride(const group_kernel *k, uint32_t p, uint32_t d)

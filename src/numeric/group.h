@@ -73,7 +73,7 @@ void ts__nd_build_values(group_build *g, ts_builder *b);
 void ts__nd_build_still(group_build *g, ts_builder *b, uint32_t axes);
 void ts__nd_build_nodes(group_build *g, ts_builder *b); /* what it computes of g->place */
 void ts__nd_build_store(group_build *g, ts_builder *b, uint32_t p); /* the value of a place that is written */
-uint32_t ts__nd_group_index(const nd_group *group, const nd_node *node); /* UINT32_MAX: it is none of the group */
+uint32_t ts__nd_group_index(const nd_group *group, const nd_node *node); /* of a node of the group */
 /* Where operand i comes from, as a byte: a node, behind those a place, behind those a number of the group. */
 uint32_t ts__nd_group_source(const nd_group *group, const nd_node *node, int i);
 /* The view of a place along the axes that it has: its tiles, and which one `at` is; how many axes these are. */

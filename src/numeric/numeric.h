@@ -67,6 +67,7 @@ typedef struct nd_node nd_node;
 typedef struct nd_in {
     enum { ND_IN_NONE, ND_IN_NODE, ND_IN_LOAD, ND_IN_NUMBER } kind;
     uint8_t dtype;
+    uint8_t at;        /* in the group that its node was added to last: its place, or its number (nd_group) */
     nd_node *node;     /* NODE: counted; of the same shape and order of axes */
     ts_buffer *buffer; /* LOAD: counted */
     char *data;        /* LOAD: of element [0, ...]; strides in the node's `strides` */
@@ -87,6 +88,7 @@ struct nd_node {
     uint16_t fn;
     uint8_t loop, dtype, n_in; /* dtypes of the computation and of the result */
     uint8_t rank, has_where, weight;
+    uint8_t at;    /* in the group that it was added to last: which node it is */
     uint8_t fold;  /* 0: a function of elements; else the ts_nd_fold + 1 of operand 0 along `rows` */
     bool is_narrow;
     bool is_now;   /* it runs at once, into a place that is there: its operands may lie in any order */
@@ -195,6 +197,17 @@ static inline uint64_t nd_size_of(const ts_nd *a)
 {
     return (uint64_t)a->count * a->item;
 }
+/* Whether shapes, or strides, are the same: of few axes, for which a call of memcmp takes longer. */
+static inline bool nd_same(uint32_t rank, const int64_t *a, const int64_t *b)
+{
+    for (uint32_t d = 0; d < rank; d++)
+        if (a[d] != b[d])
+            return false;
+    return true;
+}
+/* Makes memory zeros by a call of memset, where compilers would write a loop in microcode (`rep stos`) that takes 10 ns
+ * to begin; for what each call needs. */
+void ts__nd_clear(void *to, size_t bytes);
 /* The least power of two that is not less. */
 static inline int64_t nd_up(int64_t extent)
 {
@@ -317,6 +330,8 @@ static inline bool nd_same_order(const nd_node *a, const nd_node *b)
 {
     if (a->is_narrow || b->is_narrow)
         return true;
+    if (a->dtype == b->dtype)
+        return nd_same(a->rank, a->order, b->order);
     int64_t x = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype), y = (int64_t)ts_dtype_bytes((ts_dtype)b->dtype);
     for (uint32_t d = 0; d < a->rank; d++)
         if (a->order[d] * y != b->order[d] * x)
