@@ -326,12 +326,13 @@ static PyObject *call_run(core_state *state, ts_nd_graph *graph, ts_nd_call *cal
     ts_error err;
     numeric_watch watch = {0};
     bool in_host = ts_device_caps_of(ts_nd_graph_device(graph)) & TS_DEVICE_HOST_MEMORY;
-    int is_default = watch_is_default(state);
+    bool is_small = in_host && call_is_small(graph, call);
+    int is_default = is_small ? watch_is_default(state) : 0; /* then a known call asks for nothing else */
     if (is_default < 0 || (!is_default && call_watch(state, graph, call, &watch) < 0))
         return NULL;
     if (watch.wants & TS_ND_UNDERFLOW) /* which a short look does not see */
         call->pace = TS_ND_LONG;
-    else if (in_host && call_is_small(graph, call)) {
+    else if (is_small) {
         PyObject *made = call_known(state, graph, call, out);
         if (made || PyErr_Occurred())
             return made;

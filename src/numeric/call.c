@@ -169,7 +169,7 @@ static ts_status call_part_dtype(call_of *c, ts_error *err)
     return nd_kind(c->promoted) == 'c' ? call_fail_loop(c, err) : TS_OK;
 }
 
-static ts_status call_dtypes(call_of *c, ts_error *err)
+static ts_status call_find_dtypes(call_of *c, ts_error *err)
 {
     TS_TRY(call_promote(c, err));
     ts_dtype asked = c->call->dtype, loop = c->call->loop;
@@ -183,11 +183,43 @@ static ts_status call_dtypes(call_of *c, ts_error *err)
     if (asked && ((c->row->result == TS_ND_IS_BOOL && asked != TS_DTYPE_bool_) ||
                   (c->row->result == TS_ND_IS_SAME && c->result != asked)))
         return call_fail_loop(c, err);
-    const ts_nd *out = c->call->out;
-    ts_nd_casting casting = nd_casting(c->call);
-    if (asked || loop || (casting < TS_ND_SAME_KIND && c->call->fn != TS_ND_copy))
+    if (asked || loop || (nd_casting(c->call) < TS_ND_SAME_KIND && c->call->fn != TS_ND_copy))
         TS_TRY(call_check_inputs(c, err));
-    return out ? call_check_output(c, casting, err) : TS_OK;
+    return TS_OK;
+}
+
+static_assert(TS_DTYPE_COUNT <= 32 && TS_ND_COUNT < 1 << 14, "function and dtypes fit in a word");
+
+/* All that the dtypes of a call follow from, where it asks for none: its function, and of each operand the dtype or the
+ * kind of its number. 0: more than that. */
+static uint32_t call_loop_key(const call_of *c)
+{
+    const ts_nd_call *call = c->call;
+    uint32_t key = (call->fn + 1u) << 18; /* six bits for each of three operands */
+    if (call->dtype || call->loop || nd_casting(call) < TS_ND_SAME_KIND)
+        return 0;
+    for (uint32_t i = 0; i < c->row->n_in; i++) {
+        const ts_nd_operand *in = &call->in[i];
+        uint32_t own = call_own_dtype(in);
+        if (!own && (in->is_big || in->is_huge))
+            return 0;
+        key |= (own ? own : 32u | ((uint32_t)in->kind & 31)) << 6 * i;
+    }
+    return key;
+}
+
+static ts_status call_dtypes(call_of *c, ts_error *err)
+{
+    uint32_t key = call_loop_key(c);
+    nd_loop *kept = &c->graph->loops[key * 0x9E3779B1u >> (32 - ND_LOOP_BITS)];
+    if (key && kept->key == key) {
+        c->loop = (ts_dtype)kept->loop;
+        c->result = (ts_dtype)kept->result;
+    } else
+        TS_TRY(call_find_dtypes(c, err));
+    if (key)
+        *kept = (nd_loop){key, (uint8_t)c->loop, (uint8_t)c->result};
+    return c->call->out ? call_check_output(c, nd_casting(c->call), err) : TS_OK;
 }
 
 /* ---- shapes -------------------------------------------------------------------------------------- */
@@ -252,12 +284,18 @@ static ts_status call_fail_out(const call_of *c, ts_error *err)
     return status;
 }
 
+static bool call_has_shape(const call_of *c, const ts_nd *a)
+{
+    return a->rank == c->rank && nd_same(a->rank, ts_nd_shape(a), c->shape);
+}
+
 static ts_status call_shape_of(call_of *c, ts_error *err)
 {
     const ts_nd *out = c->call->out, *where = c->call->where;
     for (uint32_t i = 0; i < c->row->n_in; i++) {
         const ts_nd *a = c->call->in[i].array;
-        if (a && ts_nd_broadcast(&c->rank, c->shape, a->rank, ts_nd_shape(a), NULL) != TS_OK)
+        if (a && !call_has_shape(c, a) &&
+            ts_nd_broadcast(&c->rank, c->shape, a->rank, ts_nd_shape(a), NULL) != TS_OK)
             return call_fail_shapes(c, err);
     }
     if (where)
@@ -321,6 +359,8 @@ void ts__nd_order_of(const ts_nd_call *call, uint32_t rank, uint8_t *order)
                 break;
             place = turned > 0 ? k : place;
         }
+        if (place == d)
+            continue;
         memmove(order + d, order + d + 1, place - d);
         order[place] = (uint8_t)d;
     }
@@ -337,24 +377,26 @@ typedef struct call_lift {
 static void call_strides(const ts_nd *a, const nd_node *node, const call_lift *lift, int64_t *strides)
 {
     uint32_t rank = lift ? lift->rank : node->rank, up = rank - a->rank;
-    memset(strides, 0, node->rank * sizeof *strides);
-    for (uint32_t d = up; d < rank; d++)
-        if (ts_nd_shape(a)[d - up] != 1)
-            strides[lift ? lift->axis[d] : d] = ts_nd_strides(a)[d - up];
+    const int64_t *shape = ts_nd_shape(a), *steps = ts_nd_strides(a);
+    for (uint32_t d = 0; d < node->rank; d++)
+        strides[d] = lift || d < up || shape[d - up] == 1 ? 0 : steps[d - up];
+    for (uint32_t d = up; d < rank && lift; d++)
+        if (shape[d - up] != 1)
+            strides[lift->axis[d]] = steps[d - up];
 }
 
 /* Whether the value that an array waits for is, element for element, an operand of the node; `strides` as above. */
 static bool call_is_value(const ts_nd *a, const nd_node *node, const int64_t *strides)
 {
     const nd_node *value = a->store->value;
-    size_t bytes = node->rank * sizeof *node->shape;
-    if (!value || value->rank != node->rank || value->dtype != a->dtype || a->offset ||
-        memcmp(value->shape, node->shape, bytes) != 0 || (node->rows && value->rows && node->rows != value->rows))
+    uint32_t rank = node->rank;
+    if (!value || value->rank != rank || value->dtype != a->dtype || a->offset ||
+        !nd_same(rank, value->shape, node->shape) || (node->rows && value->rows && node->rows != value->rows))
         return false;
     if (!value->is_narrow)
-        return a->rank == node->rank && memcmp(ts_nd_shape(a), node->shape, bytes) == 0 &&
-               memcmp(ts_nd_strides(a), value->order, bytes) == 0 && (node->is_now || nd_same_order(node, value));
-    for (uint32_t d = 0; d < node->rank; d++)
+        return a->rank == rank && nd_same(rank, ts_nd_shape(a), node->shape) &&
+               nd_same(rank, ts_nd_strides(a), value->order) && (node->is_now || nd_same_order(node, value));
+    for (uint32_t d = 0; d < rank; d++)
         if (node->shape[d] > 1 && strides[d] != value->order[d])
             return false;
     return true;
@@ -578,9 +620,9 @@ static bool call_may_fault(const nd_node *node)
  * each call is looked at. Without memory for flags nothing is told, which is an error of indices alone. */
 static ts_status call_tell(ts_nd_graph *graph, nd_node *node, ts_error *err)
 {
-    bool tells = ts__nd_tells((ts_nd_fn)node->fn, (ts_dtype)node->loop, (ts_dtype)node->dtype);
     uint8_t wants = node->fn == TS_ND_part_place ? TS_ND_INVALID : graph->wants;
-    if (!wants || !(tells || (graph->strict && call_may_fault(node))))
+    if (!wants || !(ts__nd_tells((ts_nd_fn)node->fn, (ts_dtype)node->loop, (ts_dtype)node->dtype) ||
+                    (graph->strict && call_may_fault(node))))
         return TS_OK;
     if (ts__nd_tell_begin(graph))
         node->told = wants;
@@ -712,14 +754,8 @@ static ts_status call_finish(const call_of *c, nd_node *node, ts_nd *out, bool w
 static ts_status call_result(const call_of *c, ts_nd **result, ts_error *err)
 {
     uint8_t order[TS_ND_RANK];
-    int64_t strides[TS_ND_RANK], count, bytes;
     ts__nd_order_of(c->call, c->rank, order);
-    if (!ts__nd_dense((uint32_t)ts_dtype_bytes(c->result), c->rank, c->shape, order, strides, &count, &bytes))
-        return ts_fail(err, TS_VALUE, "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum "
-                       "possible size.");
-    TS_TRY(ts_nd_empty(c->graph, c->result, c->rank, c->shape, false, result, err));
-    memcpy((*result)->dims + c->rank, strides, c->rank * sizeof *strides);
-    return TS_OK;
+    return ts__nd_empty_along(c->graph, c->result, c->rank, c->shape, order, result, err);
 }
 
 /* Whether an operand lies in memory that others may change before the call would run. */
@@ -735,6 +771,8 @@ static bool call_is_seen(const call_of *c)
 
 static ts_status call_check_array(const call_of *c, const ts_nd *a, ts_error *err)
 {
+    if (!a || (a->dtype && a->graph == c->graph))
+        return TS_OK;
     TS_TRY(ts__nd_numbers(a, c->row->name, err));
     return ts__nd_same_device(c->graph, a, c->row->name, err);
 }

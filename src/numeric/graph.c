@@ -6,10 +6,15 @@
 #include "numeric/numeric.h"
 #include <stdlib.h>
 
-/* Headers of few axes are of one size, so that they can be kept. */
+/* Headers of few axes are of one size, so that they can be kept; so are nodes. */
 static size_t nd_bytes(uint32_t rank)
 {
     return sizeof(ts_nd) + sizeof(int64_t) * 2 * TS_MAX(rank, ND_SPARE_RANK);
+}
+
+static size_t node_bytes(uint32_t rank)
+{
+    return sizeof(nd_node) + sizeof(int64_t) * TS_MAX(rank, ND_SPARE_RANK) * (2 + ND_INPUTS);
 }
 
 /* ---- graphs -------------------------------------------------------------------------------------- */
@@ -42,6 +47,8 @@ void ts_nd_graph_destroy(ts_nd_graph *graph)
         ts_buffer_release(graph->spare.buffers[--graph->spare.n_buffers]);
     while (graph->spare.n_stores)
         ts__delete(graph->alloc, graph->spare.stores[--graph->spare.n_stores], sizeof(ts_nd_store));
+    while (graph->spare.n_nodes)
+        graph->alloc->resize(graph->alloc->user, graph->spare.nodes[--graph->spare.n_nodes], node_bytes(0), 0);
     while (graph->spare.n_headers)
         graph->alloc->resize(graph->alloc->user, graph->spare.headers[--graph->spare.n_headers], nd_bytes(0), 0);
     ts__delete(graph->alloc, graph, sizeof *graph);
@@ -80,17 +87,23 @@ void ts_nd_graph_stats(const ts_nd_graph *graph, ts_nd_stats *out)
 
 /* ---- nodes --------------------------------------------------------------------------------------- */
 
-static size_t node_bytes(uint32_t rank, uint32_t n_in)
+void ts__nd_clear(void *to, size_t bytes)
 {
-    return sizeof(nd_node) + sizeof(int64_t) * rank * (2 + n_in);
+    memset(to, 0, bytes);
 }
 
 nd_node *ts__nd_node_new(ts_nd_graph *graph, ts_nd_fn fn, uint32_t rank, const int64_t *shape)
 {
-    nd_node *node = graph->alloc->resize(graph->alloc->user, NULL, 0, node_bytes(rank, ND_INPUTS));
+    nd_spare *spare = &graph->spare;
+    nd_node *node = rank <= ND_SPARE_RANK && spare->n_nodes ? spare->nodes[--spare->n_nodes]
+                        : graph->alloc->resize(graph->alloc->user, NULL, 0, node_bytes(rank));
     if (!node)
         return NULL;
-    *node = (nd_node){.references = 1, .fn = (uint16_t)fn, .rank = (uint8_t)rank, .count = 1};
+    ts__nd_clear(node, sizeof *node);
+    node->references = 1;
+    node->fn = (uint16_t)fn;
+    node->rank = (uint8_t)rank;
+    node->count = 1;
     node->place = graph->watch ? graph->watch->place : 0;
     node->shape = (int64_t *)(node + 1);
     node->order = node->shape + rank;
@@ -114,7 +127,10 @@ void ts__nd_node_release(ts_nd_graph *graph, nd_node *node)
             ts_buffer_release(node->in[i].buffer);
     }
     ts_buffer_release(node->done);
-    graph->alloc->resize(graph->alloc->user, node, node_bytes(node->rank, ND_INPUTS), 0);
+    if (node->rank <= ND_SPARE_RANK && graph->spare.n_nodes < ND_SPARE_HEADERS)
+        graph->spare.nodes[graph->spare.n_nodes++] = node;
+    else
+        graph->alloc->resize(graph->alloc->user, node, node_bytes(node->rank), 0);
 }
 
 /* ---- storages ------------------------------------------------------------------------------------ */
@@ -338,19 +354,12 @@ static ts_status nd_check_dtype(const char *function, ts_dtype dtype, ts_error *
 
 #define ND_MOST_BYTES ((int64_t)1 << 47) /* of an address space: more is refused at once, not when it is read */
 
-static ts_status nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t item, uint32_t rank, const int64_t *shape,
-                          bool columns, ts_nd **out, ts_error *err)
+/* `order`: as ts__nd_dense takes it. */
+static ts_status nd_empty_along(ts_nd_graph *graph, ts_dtype dtype, uint32_t item, uint32_t rank, const int64_t *shape,
+                                const uint8_t *order, ts_nd **out, ts_error *err)
 {
     int64_t strides[TS_ND_RANK], count, bytes;
-    uint8_t order[TS_ND_RANK];
-    if (rank > TS_ND_RANK)
-        return ts_fail(err, TS_VALUE, "maximum supported dimension for an ndarray is currently 64, found %u", rank);
-    for (uint32_t d = 0; d < rank; d++) {
-        order[d] = (uint8_t)(rank - 1 - d);
-        if (shape[d] < 0)
-            return ts_fail(err, TS_VALUE, "negative dimensions are not allowed");
-    }
-    if (!ts__nd_dense(item, rank, shape, columns ? order : NULL, strides, &count, &bytes))
+    if (!ts__nd_dense(item, rank, shape, order, strides, &count, &bytes))
         return ts_fail(err, TS_VALUE, "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum "
                        "possible size.");
     ts_nd_store *store = store_new(graph, bytes, err);
@@ -368,6 +377,27 @@ static ts_status nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t item, uin
     ts_nd_release(*out);
     *out = NULL;
     return status;
+}
+
+ts_status ts__nd_empty_along(ts_nd_graph *graph, ts_dtype dtype, uint32_t rank, const int64_t *shape,
+                             const uint8_t *order, ts_nd **out, ts_error *err)
+{
+    *out = NULL;
+    return nd_empty_along(graph, dtype, (uint32_t)ts_dtype_bytes(dtype), rank, shape, order, out, err);
+}
+
+static ts_status nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t item, uint32_t rank, const int64_t *shape,
+                          bool columns, ts_nd **out, ts_error *err)
+{
+    uint8_t order[TS_ND_RANK];
+    if (rank > TS_ND_RANK)
+        return ts_fail(err, TS_VALUE, "maximum supported dimension for an ndarray is currently 64, found %u", rank);
+    for (uint32_t d = 0; d < rank; d++) {
+        order[d] = (uint8_t)(rank - 1 - d);
+        if (shape[d] < 0)
+            return ts_fail(err, TS_VALUE, "negative dimensions are not allowed");
+    }
+    return nd_empty_along(graph, dtype, item, rank, shape, columns ? order : NULL, out, err);
 }
 
 ts_status ts_nd_empty(ts_nd_graph *graph, ts_dtype dtype, uint32_t rank, const int64_t *shape, bool columns,

@@ -122,6 +122,13 @@ struct ts_nd_store {
     int64_t bytes;
 };
 
+enum { ND_LOOP_BITS = 7 };
+/* The dtypes of calls of one function on operands of these dtypes (call.c). */
+typedef struct nd_loop {
+    uint32_t key; /* 0: none */
+    uint8_t loop, result;
+} nd_loop;
+
 enum { ND_LONE = 2, ND_QUICK_BITS = 8, ND_QUICK_SHAPE = 6, ND_QUICK_AXES = 4, ND_NOTE_WORDS = 32 };
 /* What is known of calls that look alike (quick.c). */
 typedef struct nd_quick {
@@ -141,11 +148,12 @@ typedef struct nd_note {
     int64_t grid[3];
 } nd_note;
 
-/* What arrays that ended leave for new ones: headers, storages, and in host memory small buffers. */
+/* What arrays and nodes that ended leave for new ones: headers, storages, nodes, in host memory small buffers. */
 enum { ND_SPARE_HEADERS = 32, ND_SPARE_RANK = 4, ND_SPARE_BUFFERS = 8, ND_SPARE_BYTES = 1 << 15 };
 typedef struct nd_spare {
-    uint32_t n_headers, n_stores, n_buffers;
+    uint32_t n_headers, n_stores, n_nodes, n_buffers;
     ts_nd *headers[ND_SPARE_HEADERS];
+    nd_node *nodes[ND_SPARE_HEADERS];
     ts_nd_store *stores[ND_SPARE_HEADERS];
     ts_buffer *buffers[ND_SPARE_BUFFERS]; /* the one kept longest first */
 } nd_spare;
@@ -180,6 +188,7 @@ struct ts_nd_graph {
     nd_spare spare;
     nd_note note;
     nd_quick quick[1 << ND_QUICK_BITS];
+    nd_loop loops[1 << ND_LOOP_BITS];
 };
 
 /* What numeric.def says of missing loops. */
@@ -265,6 +274,9 @@ void ts__nd_order_of(const ts_nd_call *call, uint32_t rank, uint8_t *order);
 /* Strides of a new array, bytes: axis order[0] outermost. NULL: row-major. False if there are too many bytes. */
 bool ts__nd_dense(uint32_t item, uint32_t rank, const int64_t *shape, const uint8_t *order, int64_t *strides,
                   int64_t *count, int64_t *bytes);
+/* ts_nd_empty of a shape and a dtype that are known to be fine, along such an order. */
+TS_CHECKED ts_status ts__nd_empty_along(ts_nd_graph *graph, ts_dtype dtype, uint32_t rank, const int64_t *shape,
+                                        const uint8_t *order, ts_nd **out, ts_error *err);
 nd_node *ts__nd_node_new(ts_nd_graph *graph, ts_nd_fn fn, uint32_t rank, const int64_t *shape);
 /* The array as argument of ts_arg_overlap; false where it has more axes than those know. `room` for two ranks. */
 bool ts__nd_arg(const ts_nd *a, char *data, int64_t *room, ts_arg *out);
