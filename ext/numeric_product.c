@@ -49,6 +49,45 @@ static ts_status product_of_matrices(core_state *state, ts_nd *a, ts_nd *b, ts_n
     return status;
 }
 
+/* The array with one more axis, of one element, at a place. */
+static ts_status product_spread(const ts_nd *a, uint32_t place, ts_nd **view, ts_error *err)
+{
+    int64_t shape[TS_ND_RANK], strides[TS_ND_RANK];
+    for (uint32_t d = 0; d <= a->rank; d++) {
+        shape[d] = d == place ? 1 : ts_nd_shape(a)[d - (d > place)];
+        strides[d] = d == place ? a->item : ts_nd_strides(a)[d - (d > place)];
+    }
+    return ts_nd_view(a, 0, (ts_dtype)a->dtype, a->rank + 1u, shape, strides, a->flags, view, err);
+}
+
+/* Whether these are stacks of small matrices in host memory, which lie along the same axes. */
+static bool product_are_stacks(const ts_nd *a, const ts_nd *b)
+{
+    if (a->graph != b->graph || a->rank < 3 || a->rank != b->rank || a->rank == TS_ND_RANK || !a->dtype ||
+        a->dtype != b->dtype || a->dtype == TS_DTYPE_bool_ || a->meaning || b->meaning || !a->count || !b->count)
+        return false;
+    const int64_t *x = ts_nd_shape(a), *y = ts_nd_shape(b), last = a->rank - 1;
+    return memcmp(x, y, (size_t)(last - 1) * sizeof *x) == 0 && x[last] == y[last - 1] &&
+           a->count * y[last] <= PRODUCT_SMALL &&
+           ts_device_caps_of(ts_nd_graph_device(a->graph)) & TS_DEVICE_HOST_MEMORY;
+}
+
+/* a (.., M, K) @ b (.., K, N) of such stacks, as sums along K of (.., M, K, 1) and (.., 1, K, N). */
+static ts_status product_of_stacks(ts_nd *a, ts_nd *b, ts_nd **result, ts_error *err)
+{
+    ts_nd *x = NULL, *y = NULL;
+    ts_status status = product_spread(a, a->rank, &x, err);
+    if (status == TS_OK)
+        status = product_spread(b, b->rank - 2u, &y, err);
+    if (status == TS_OK)
+        status = ts_nd_sum_products(x, y, a->rank - 1u, result, err);
+    if (status == TS_OK)
+        (void)ts_nd_graph_faults(a->graph);
+    ts_nd_release(x);
+    ts_nd_release(y);
+    return status;
+}
+
 /* The product, or NULL without exception: it is one for _linear.py. `name` as for numeric_product. */
 static PyObject *product_of(core_state *state, PyObject *x, PyObject *y, const char *name)
 {
@@ -67,6 +106,10 @@ static PyObject *product_of(core_state *state, PyObject *x, PyObject *y, const c
     bool is_large = a->rank == 2 && b->rank == 2 && a->count * ts_nd_shape(b)[1] > small;
     if (ts_nd_matrices_are(a, b)) {
         status = product_of_matrices(state, a, b, &result, &err);
+    } else if (name && strcmp(name, "matmul") == 0 && product_are_stacks(a, b)) {
+        NUMERIC_BEGIN(state);
+        status = product_of_stacks(a, b, &result, &err);
+        NUMERIC_END(state);
     } else {
         bool fits = a->graph == b->graph && a->rank && a->rank <= 2 && b->rank && b->rank <= 2 &&
                     a->dtype == b->dtype && a->count && b->count && a->dtype != TS_DTYPE_bool_ && !a->meaning &&

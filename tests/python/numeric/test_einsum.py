@@ -175,6 +175,28 @@ def test_products_with_options(options):
     same(tn.matmul(tn.array(x), tn.array(y), **options), np.matmul(x, y, **options))
 
 
+@pytest.mark.parametrize("dtype", [*"?bHiLefdFD"])
+def test_stacks_of_small_matrices_are_multiplied_as_numpys(dtype):
+    rng = np.random.default_rng(ord(dtype))
+    for _ in range(40):
+        m, k, n = (int(each) for each in rng.integers(0 if rng.random() < 0.1 else 1, 6, 3))
+        lead = tuple(int(each) for each in rng.integers(1, 5, rng.integers(1, 3)))
+        x, y = ((rng.normal(size=(*lead, *each)) * 5).astype(dtype) for each in ((m, k), (k, n)))
+        if rng.random() < 0.3:  # transposed, turned, or of other axes in front
+            x = np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2)[..., ::-1, :]
+        y = y[:1] if rng.random() < 0.2 else y.astype("f8") if rng.random() < 0.2 else y
+        same(tn.array(x) @ tn.array(y), x @ y)
+        with pytest.raises(ValueError, match="mismatch in its core dimension"):
+            tn.array(x) @ tn.ones((*lead, k + 1, n), dtype)
+
+
+def test_faults_of_stacks_are_told_of_as_matmuls():
+    x = np.full((3, 2, 2), 1e300)
+    with pytest.warns(RuntimeWarning, match="overflow encountered in matmul"):
+        made = tn.array(x) @ tn.array(x)
+        assert np.isinf(np.asarray(made)).all()
+
+
 def test_products_along_axes():
     x, y = np.arange(24.0).reshape(2, 3, 4), np.arange(24.0)[::-1].reshape(2, 3, 4) + 1j
     for options in (
