@@ -399,6 +399,8 @@ typedef struct numeric_way {
     int which;
 } numeric_way;
 const numeric_way *numeric_way_of(const char *name, bool is_method);
+/* a.view(), a.view(its class), a.view(ndarray); NULL without exception: another call. */
+PyObject *numeric_viewed(core_state *state, PyObject *const *args, Py_ssize_t n);
 /* a.real, a.imag (`which` 1): of complex numbers the part, of others a.real is a; NULL without exception: left to
  * Python. */
 PyObject *numeric_part(core_state *state, PyObject *array, int which);

@@ -29,13 +29,13 @@ enum { ROUTINE_RESHAPE = TS_ND_FOLDS, ROUTINE_RAVEL, ROUTINE_COPY, ROUTINE_ASTYP
        ROUTINE_MATMUL, ROUTINE_SORT, ROUTINE_ARGSORT, ROUTINE_PARTITION, ROUTINE_ARGPARTITION, ROUTINE_UNIQUE,
        ROUTINE_SEARCHSORTED, ROUTINE_TAKE, ROUTINE_FLATTEN, ROUTINE_ZEROS, ROUTINE_ONES, ROUTINE_EMPTY,
        ROUTINE_ZEROS_LIKE,
-       ROUTINE_ONES_LIKE, ROUTINE_EMPTY_LIKE, ROUTINE_ARANGE, ROUTINE_ARRAY, ROUTINE_WAIT, ROUTINE_EINSUM,
+       ROUTINE_ONES_LIKE, ROUTINE_EMPTY_LIKE, ROUTINE_ARANGE, ROUTINE_ARRAY, ROUTINE_WAIT, ROUTINE_EINSUM, ROUTINE_VIEW,
        ROUTINE_WALKS /* those of numeric_walk.c */, ROUTINE_SHORTCUTS = ROUTINE_WALKS + NUMERIC_AT + 1 };
 static const char *const routine_names[] = {"reshape", "ravel", "copy", "astype", "mean", "dot", "matmul",
                                             "sort", "argsort", "partition", "argpartition", "unique",
                                             "searchsorted", "take", "flatten", "zeros", "ones", "empty",
                                             "zeros_like", "ones_like", "empty_like",
-                                            "arange", "array", "wait", "einsum",
+                                            "arange", "array", "wait", "einsum", "view",
                                             "reduce", "accumulate", "reduceat", "at"};
 static_assert(sizeof routine_names / sizeof *routine_names == ROUTINE_SHORTCUTS - TS_ND_FOLDS, "a name each");
 
@@ -610,6 +610,11 @@ static inline PyObject *routine_run(PyObject *object, PyObject *const *args, siz
     Py_ssize_t n = PyVectorcall_NARGS(flags);
     if (self->is_adopted)
         return routine_placed(self, args, flags, names);
+    if (self->shortcut == ROUTINE_VIEW) { /* which gives classes by itself */
+        PyObject *made = self->is_method && n && !names ? numeric_viewed(self->state, args, n) : NULL;
+        if (made || PyErr_Occurred())
+            return made;
+    }
     if (numeric_derived(self->state, args, n)) {
         PyObject *made = routine_ask(self->state->numeric->derived, object, args, n, names, false);
         if (made != Py_Ellipsis)
@@ -618,7 +623,8 @@ static inline PyObject *routine_run(PyObject *object, PyObject *const *args, siz
     }
     if (!self->moves && routine_has_items(self->state, args, n + (names ? PyTuple_GET_SIZE(names) : 0)))
         return routine_of_items(self, args, n, names);
-    if ((self->shortcut >= 0 || self->way) && (n || self->shortcut == ROUTINE_WAIT)) {
+    if (((self->shortcut >= 0 && self->shortcut != ROUTINE_VIEW) || self->way) &&
+        (n || self->shortcut == ROUTINE_WAIT)) {
         PyObject *made = routine_short(self, args, n, names);
         if (made || PyErr_Occurred())
             return made;

@@ -497,6 +497,12 @@ class ndarray(_core.NumericArray):
     def flat(self, value: Any) -> None:
         if isinstance(value, ndarray) and self.flags.f_contiguous and not value.flags.f_contiguous:
             value = value.copy()  # as NumPy, whose values lie column by column where the array does
+        if type(value) is ndarray and value.shape == self.shape and value.dtype == self.dtype and not self._is_items:
+            flags = self.flags
+            in_rows = flags.c_contiguous and value.flags.c_contiguous
+            if in_rows and flags.writeable and not _functions.may_share_memory(value, self):
+                _functions.copy_of(value, _functions.as_class(self, None))
+                return
         self.flat[...] = value
 
     @property

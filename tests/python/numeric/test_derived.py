@@ -121,3 +121,45 @@ def test_arrays_are_printed_by_the_name_of_their_class():
         kind = type("Longer", (m.ndarray,), {})
         assert repr(m.ones((2, 2)).view(kind)) == "Longer([[1., 1.],\n        [1., 1.]])"
         assert repr(matrix(m, 1, 2)) == "matrix([[0., 1.]])" and repr(m.ones(1)) == "array([1.])"
+
+
+def test_a_view_of_the_class_is_finalized_and_one_of_ndarray_is_plain():
+    seen = []
+
+    class Told(tn.ndarray):
+        def __array_finalize__(self, of):
+            seen.append(of)
+
+    class Other(Told):
+        pass
+
+    a = tn.arange(6.0).reshape(2, 3)[:, ::-1].view(Told)
+    assert type(a) is Told and seen[-1] is not None
+    for made, kind in ((a.view(), Told), (a.view(Told), Told), (tn.ndarray.view(a, tn.ndarray), tn.ndarray),
+                       (a.view(Other), Other), (a.view("i8"), Told)):  # fmt: skip
+        assert type(made) is kind and made.shape == a.shape and made.strides == a.strides
+    before = len(seen)
+    for made, more in ((a.view, 1), (lambda: a.view(Told), 1), (lambda: a.view(tn.ndarray), 0)):
+        view = made()
+        before += more
+        assert len(seen) == before and (not more or seen[-1] is a)
+        view[0, 0] = 9.0
+        assert tn.ndarray.view(a, tn.ndarray)[0, 0] == 9.0 and view.base is not None
+        a[0, 0] = 1.0
+
+
+def test_values_of_one_shape_and_layout_are_written_to_flat_in_order():
+    rng = np.random.default_rng(3)
+    for cut in (np.s_[:], np.s_[::-1], np.s_[:, ::2]):
+        for order in "CF":
+            for dtype in ("f8", "i4"):
+                x, y = np.zeros((4, 6), order=order), rng.integers(0, 99, (4, 6)).astype(dtype, order=order)
+                a, b = tn.array(x, order=order), tn.array(y, order=order)
+                x[cut].flat = y[cut]
+                a[cut].flat = b[cut]
+                np.testing.assert_array_equal(np.asarray(a), x)
+                a.flat, x.flat = a[::-1], x[::-1].copy() if order == "C" else x[::-1]
+    locked = tn.zeros(3)
+    locked.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        locked.flat = tn.ones(3)
