@@ -202,8 +202,10 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
     options.says_out &= n == info->n_in || args[info->n_in] != Py_None; /* as NumPy counts */
     PyObject *where = Py_True;
     int ok = 0;
-    for (Py_ssize_t i = 0; i < n_names && ok == 0; i++)
+    for (Py_ssize_t i = 0; i < n_names && ok == 0; i++) {
+        options.says_out |= n > info->n_in && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), "out") == 0;
         ok = call_keyword(state, self, PyTuple_GET_ITEM(names, i), args[n + i], &options, &where);
+    }
     PyObject *result = NULL;
     if (ok == 0 && where != Py_True && !options.says_out)
         ok = PyErr_WarnEx(PyExc_UserWarning, "'where' used without 'out', expect unitialized memory in output. If this "

@@ -99,6 +99,8 @@ class Composed(Made):
         if self.nout > 1 and out is not None and not as_array and not isinstance(out, tuple):
             raise TypeError("'out' must be a tuple of arrays")
         named = out if isinstance(out, tuple) else ()
+        if isinstance(out, tuple) and len(out) != self.nout:
+            raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
         if any(x is ... for x in (*given[self.nin :], *named)):
             raise TypeError(
                 "out=... is only allowed as a keyword argument."
