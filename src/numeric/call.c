@@ -169,8 +169,25 @@ static ts_status call_part_dtype(call_of *c, ts_error *err)
     return nd_kind(c->promoted) == 'c' ? call_fail_loop(c, err) : TS_OK;
 }
 
+/* Integers of the host language that NumPy makes C's long of: beside bools in comparisons, and in logical functions of
+ * two. */
+static ts_status call_check_long(const call_of *c, ts_error *err)
+{
+    bool is_logical = c->row->missing == ND_IS_TRUTH;
+    bool compares = c->row->result == TS_ND_IS_BOOL && c->row->missing == ND_IS_NO;
+    for (uint32_t i = 0; i < 2 && c->row->n_in == 2; i++) {
+        const ts_nd_operand *in = &c->call->in[i];
+        const ts_nd *other = c->call->in[1 - i].array;
+        if (other && !in->array && !in->dtype && (in->is_big || in->is_huge) &&
+            (is_logical || (compares && other->dtype == TS_DTYPE_bool_)))
+            return ts_fail(err, TS_OVERFLOW, "Python int too large to convert to C long");
+    }
+    return TS_OK;
+}
+
 static ts_status call_find_dtypes(call_of *c, ts_error *err)
 {
+    TS_TRY(call_check_long(c, err));
     TS_TRY(call_promote(c, err));
     ts_dtype asked = c->call->dtype, loop = c->call->loop;
     if (loop)

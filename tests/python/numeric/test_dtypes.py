@@ -114,3 +114,19 @@ def test_strict_casting_of_pythons_numbers(rule):
                 except (TypeError, OverflowError) as error:
                     made.append(str(error) if rule == "no" else "refused")
             assert made[0] == made[1]
+
+
+@pytest.mark.parametrize(
+    "name", ["less", "equal", "not_equal", "greater_equal", "logical_or", "logical_and", "logical_xor"]
+)
+def test_integers_beyond_all_dtypes_are_compared_where_numpy_does(name):
+    for dtype, number in itertools.product(DTYPES, [2**63, 2**64, -(2**63) - 1, 10**400, 2**62]):
+        for n, first in itertools.product([3, 2000], [True, False]):
+            answers = []
+            for module in (np, tn):
+                x = module.ones(n, dtype)
+                try:
+                    answers.append(bool(getattr(module, name)(*((x, number) if first else (number, x)))[0]))
+                except OverflowError as error:
+                    answers.append(str(error))
+            assert answers[0] == answers[1], (dtype, number, n, first)
