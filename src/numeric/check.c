@@ -200,6 +200,7 @@ static bool check_is_inexact(ts_nd_fn fn, double x, double y, double r, int leas
     case TS_ND_power: case TS_ND_float_power: return x != 0 && (x != 2 || y < least);
     case TS_ND_exp2: return x < least;
     case TS_ND_exp: return true;
+    case TS_ND_nextafter: return x != y && least < -24; /* C's; that of float16 tells of nothing */
     default: return false;
     }
 }
@@ -208,7 +209,8 @@ static bool check_is_inexact(ts_nd_fn fn, double x, double y, double r, int leas
 static uint32_t check_underflow(const nd_check *check, const nd_node *node, const double x[3][2], const double r[2])
 {
     double tiny = check_tiny((ts_dtype)node->dtype);
-    if (!check->underflows || r[1] != 0 || !(fabs(r[0]) < tiny) || !isfinite(x[0][0]) || !isfinite(x[1][0]))
+    bool is_finite = isfinite(x[0][0]) && (isfinite(x[1][0]) || node->fn == TS_ND_nextafter);
+    if (!check->underflows || r[1] != 0 || !(fabs(r[0]) < tiny) || !is_finite)
         return 0;
     int digits = node->dtype == TS_DTYPE_float16 ? 10 : node->dtype == TS_DTYPE_bfloat16 ? 7 : tiny > DBL_MIN ? 23 : 52;
     return check_is_inexact((ts_nd_fn)node->fn, x[0][0], x[1][0], r[0], ilogb(tiny) - digits) ? TS_ND_UNDERFLOW : 0;

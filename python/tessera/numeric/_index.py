@@ -20,6 +20,7 @@ from ._ndarray import is_derived, ndarray
 from ._reduce import ends as _ends
 from ._reduce import scalar_of
 from ._reduce import sum as _sum_of
+from ._reduce import warn_of_parts
 from ._setup import HostDtype, to_numpy, warn_of_lost_parts
 from ._ufunc import FUNCTIONS, select, ufunc
 
@@ -608,6 +609,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
         made = f.broadcast_to(made, shape).copy()
     if out is None:
         return scalar_of(made)
+    warn_of_parts(made, out.dtype)
     return f.copy_of(made, out, casting="unsafe")
 
 

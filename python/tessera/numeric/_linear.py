@@ -279,6 +279,8 @@ def _product_of(
 
 def _check_casts(name: str, operands: list[ndarray], out: Any, dtype: Any, casting: str) -> None:
     """Errors of casts, which come before those of shapes."""
+    if isinstance(out, ndarray) and not out.flags.writeable:
+        raise ValueError("output array is read-only")
     loop = f.result_type(*operands) if dtype is None else dtype
     for x in operands:
         _cast(name, f.empty(0, x.dtype), loop, casting)

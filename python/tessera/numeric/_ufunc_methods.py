@@ -416,7 +416,7 @@ def _check_at(function: Any, *dtypes: Any) -> None:
 def _at(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> None:
     """The same, of what has been looked at."""
     numbers = (bool, int, float, complex)  # of Python, which have no dtype of their own
-    if all(type(x) in numbers or has_dtype(x) for x in given) and not a._is_items and not has_meaning(a):
+    if all(type(x) in numbers or has_dtype(x) or isinstance(x, numpy.number) for x in given) and not a._is_items and not has_meaning(a):
         _check_at(function, a.dtype, *(type(x) if type(x) in numbers else numpy.dtype(x.dtype) for x in given))
     if function.__name__ == "negative" and a.dtype.kind in "if" and not has_meaning(a):
         function, given = FUNCTIONS["multiply"], (-1,)  # which has a loop in order

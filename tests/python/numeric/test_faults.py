@@ -470,6 +470,22 @@ def test_powers_of_two_below_the_least_number_underflow(dtype):
                 assert tn.exp2(tn.array([exponent], dtype))[0] == 2.0**exponent
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_neighbours_below_the_least_whole_number_underflow_as_cs(dtype):
+    tiny, least = np.finfo(dtype).tiny, np.finfo(dtype).smallest_subnormal
+    for x, y in [(0, 1), (tiny, 0), (tiny, 1), (least, 0), (0, 0), (least, least), (0, -0.0), (-0.0, -1), (2 * tiny, 0),
+                 (0, np.inf), (0, np.nan)]:  # fmt: skip
+        found = []
+        for m in (np, tn):
+            try:
+                with np.errstate(all="ignore", under="raise"):
+                    m.nextafter(m.array([x], dtype), m.array([y], dtype))[0]
+                found.append(False)
+            except FloatingPointError:
+                found.append(True)
+        assert found[0] == found[1], (x, y)
+
+
 # What one look decides: operands that are good, and each kind of bad one, at the first, a middle and the last place.
 LOOKED_AT = {
     "by a number": (lambda m, a, b: a // 7, "i8", []), "by zero": (lambda m, a, b: a // 0, "i8", []),
