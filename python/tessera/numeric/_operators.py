@@ -96,8 +96,10 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """Elements rounded to decimals, halves to even."""
     a, decimals = f.asarray(a), operator.index(decimals)
     rint = FUNCTIONS["rint"]
-    if out is not None and numpy.size(out) != a.size:
-        raise ValueError(f"invalid output shape: {numpy.shape(out)}, but the result has {a.shape}")
+    if out is not None and not isinstance(out, (ndarray, numpy.ndarray)):
+        raise TypeError("output must be an array")
+    if out is not None and out.size != a.size:
+        raise ValueError(f"invalid output shape: {out.shape}, but the result has {a.shape}")
     if a.dtype.kind in "iu" and decimals >= 0:
         return r.scalar_of(f.copy(a)) if out is None else f.copy_of(a, out)
     if a.dtype.kind == "b":

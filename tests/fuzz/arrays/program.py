@@ -154,7 +154,7 @@ _PRODUCTS = re.compile(rf"m\.({'|'.join(WORDS['multiply'].split())}|mat|vec|tens
 _SUMS = re.compile(r"sum\(|mean\(|add\.reduce|average|var\(|std\(|trapezoid")
 _VARIANCES = re.compile(r"m\.(nan)?(var|cov)\(")
 _SETS = re.compile(r"isin|unique|(union|intersect|setdiff|setxor)1d")
-_SLICES = re.compile(r"nanpercentile|nanmedian")
+_SLICES = re.compile(r"nanpercentile|nanmedian|nanquantile|reduceat")
 _ODD_CASTS = (0, 2**31, 2**32 - 1)
 _ZEROS = re.compile(r"max|min|clip|unique|union1d|intersect1d|setxor1d|sort\(|ptp|median|percentile")
 
@@ -210,11 +210,12 @@ def is_left_out(text: str, arrays: dict[str, np.ndarray]) -> bool:
     memory; with `where=` results of another dtype are cast to that of the loop, which loses and tells what it should
     not. Whether `copyto` with a mask finds that it copies to the same place goes by strides, which count for nothing
     where there are no elements. `accumulate` takes places for its results that are larger, with what lay there, and
-    `concatenate` read-only ones. `take` that wraps places around an axis of no elements has no end."""
+    `concatenate` read-only ones. `take` that wraps places around an axis of no elements has no end, a diagonal of
+    `einsum` along one has elements nonetheless, `median` along several cannot say its shape."""
     found = re.match(r"m\.\w+\.at\((.+?), np\.s_", text)
     if found:
         return not eval(found[1], {"np": np}, arrays).flags.writeable  # noqa: S307  our own text
-    if (text.startswith("m.copyto(") and "where=" in text) or (text.startswith("m.take(") and "mode='wrap'" in text):
+    if re.match(r"m\.copyto\(.*where=|m\.take\(.*mode='wrap'|m\.einsum\('ii|m\.(nan)?median\(.*axis=\(", text):
         return any(a.size == 0 for a in named(text, arrays))
     if ", out=" not in text or not ("where=" in text or ".accumulate(" in text or "m.concatenate(" in text):
         return False

@@ -534,6 +534,7 @@ m.matmul(m.ones((2, 2)), m.ones((2, 2)), out=m.zeros((3, 3), int))
 m.matmul(m.ones((2, 2)), m.array(1j), out=m.zeros((3, 3)))
 m.matmul(m.ones((2, 2)), m.ones((2, 2)), out=m.broadcast_to(m.zeros((), 'i4'), (2, 2)))
 m.choose([0, 1, 0], [m.ones(3), 1j], out=m.zeros(3), mode='clip')
+m.round(m.ones(3), 1, out=2)
 m.right_shift.at(m.ones(3), np.s_[3:], np.int8(-7))
 [m.linalg.vector_norm(m.array(2.0), axis=0, ord=k) for k in (0, 1, 2, 3, np.inf)]
 m.linalg.vector_norm(m.ones((2, 3)), axis=-1)
