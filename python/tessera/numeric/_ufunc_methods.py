@@ -406,18 +406,23 @@ def has_dtype(x: Any) -> bool:
     return isinstance(x, (ndarray, numpy.ndarray)) and x.dtype.kind in "biufc"
 
 
+_NUMBERS = (bool, int, float, complex)  # of Python, which are arrays of their own dtypes here
+
+
 @functools.cache
 def _check_at(function: Any, *dtypes: Any) -> None:
     """An error where a function takes no elements of these dtypes, before indices and shapes are looked at."""
-    operands = [f.empty(0, kind) if isinstance(kind, numpy.dtype) else kind() for kind in dtypes]
-    on("cpu", lambda: function(*operands))
+    on("cpu", lambda: function(*(f.empty(0, dtype) for dtype in dtypes)))
 
 
 def _at(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> None:
     """The same, of what has been looked at."""
-    numbers = (bool, int, float, complex)  # of Python, which have no dtype of their own
-    if all(type(x) in numbers or has_dtype(x) or isinstance(x, numpy.number) for x in given) and not a._is_items and not has_meaning(a):
-        _check_at(function, a.dtype, *(type(x) if type(x) in numbers else numpy.dtype(x.dtype) for x in given))
+    dtypes = [numpy.asarray(x).dtype if type(x) in _NUMBERS else getattr(x, "dtype", None) for x in given]
+    is_number = all(isinstance(t, numpy.dtype) and t.kind in "biufc" for t in dtypes)
+    if is_number and not a._is_items and not has_meaning(a):
+        _check_at(function, a.dtype, *dtypes)
+    if function.__name__ == "ldexp" and type(given[0]) in _NUMBERS:
+        given = (f.asarray(given[0]),)  # which need not fit as an exponent does
     if function.__name__ == "negative" and a.dtype.kind in "if" and not has_meaning(a):
         function, given = FUNCTIONS["multiply"], (-1,)  # which has a loop in order
     if _at_once(function, a, indices, given) or _at_in_order(function, a, indices, given):

@@ -381,7 +381,8 @@ class Program:
         if not found and not self.are_alike():
             found = self.meet()
         both = type(wanted) is np.ndarray and type(got) is tn.ndarray
-        both = both and "as_strided" not in text and wanted.flags.writeable == got.flags.writeable and wanted.strides == got.strides
+        both = both and wanted.flags.writeable == got.flags.writeable and wanted.strides == got.strides
+        both = both and "as_strided" not in text  # which lies in its own memory several times
         if not found and both and wanted.dtype.str[1:] in DTYPES and wanted.size < 200:
             if wanted.ndim < 5 and wanted.tobytes() == np.asarray(got).tobytes():
                 name = ALL[int(self.rng.integers(len(ALL)))]

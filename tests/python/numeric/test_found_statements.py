@@ -536,6 +536,9 @@ m.matmul(m.ones((2, 2)), m.ones((2, 2)), out=m.broadcast_to(m.zeros((), 'i4'), (
 m.choose([0, 1, 0], [m.ones(3), 1j], out=m.zeros(3), mode='clip')
 m.round(m.ones(3), 1, out=2)
 m.right_shift.at(m.ones(3), np.s_[3:], np.int8(-7))
+[(a := m.ones(3, t), m.ldexp.at(a, ..., n), a) for t in ('f2', 'f4', 'f8') for n in (300, -1, True, 2**40)]
+m.gcd.at(m.ones(3, 'u8'), ..., 300)
+m.right_shift.at(m.ones(0, 'u8'), ..., -1)
 [m.linalg.vector_norm(m.array(2.0), axis=0, ord=k) for k in (0, 1, 2, 3, np.inf)]
 m.linalg.vector_norm(m.ones((2, 3)), axis=-1)
 m.take(m.zeros((0, 3)), [0, 1], axis=0, out=m.zeros((2, 3), bool))
