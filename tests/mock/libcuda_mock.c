@@ -464,17 +464,35 @@ static cuda_result mock_load(const void *code, const int *options, void **values
     M->n_load += M->load_result == 0;
     return M->load_result ? M->load_result : mock_context();
 }
+/* Where loads are told of, handles of library, kernel and function are a load's number, as a place in this; elsewhere
+ * all are the state. */
+static char mock_loads[1 << 16];
+static unsigned n_mock_loads;
+EXPORT void (*mock_launched)(unsigned number, void **params, const unsigned *grid, const unsigned *block,
+                             unsigned shared);
+EXPORT void (*mock_loaded)(unsigned number, const char *code);
+static void *mock_handle(const char *code)
+{
+    if (!mock_loaded || n_mock_loads == sizeof mock_loads)
+        return M;
+    mock_loaded(n_mock_loads, code);
+    return &mock_loads[n_mock_loads++];
+}
+static int mock_is_handle(const void *handle)
+{
+    return handle == M || (uintptr_t)handle - (uintptr_t)mock_loads < n_mock_loads; /* before it: beyond all */
+}
 static cuda_result mock_LibraryLoadData(cuda_library *library, const void *code, int *jit_options, void **jit_values,
                                         unsigned n_jit, int *options, void **values, unsigned n_options)
 {
     (void)options, (void)values, (void)n_options;
-    *library = M->load_result ? NULL : M;
+    *library = M->load_result ? NULL : mock_handle(code);
     return mock_load(code, jit_options, jit_values, n_jit);
 }
 static cuda_result mock_LibraryUnload(cuda_library library)
 {
     M->n_unload++;
-    return library == M ? mock_context() : BAD_HANDLE;
+    return mock_is_handle(library) ? mock_context() : BAD_HANDLE;
 }
 static cuda_result mock_LibraryGetKernel(cuda_kernel *kernel, cuda_library library, const char *name)
 {
@@ -489,7 +507,7 @@ static cuda_result mock_KernelGetFunction(cuda_function *function, cuda_kernel k
 static cuda_result mock_ModuleLoadDataEx(cuda_module *module, const void *code, unsigned n_jit, int *jit_options,
                                          void **jit_values)
 {
-    *module = M->load_result ? NULL : M;
+    *module = M->load_result ? NULL : mock_handle(code);
     return mock_load(code, jit_options, jit_values, n_jit);
 }
 static cuda_result mock_ModuleUnload(cuda_module module)
@@ -503,26 +521,26 @@ static cuda_result mock_ModuleGetFunction(cuda_function *function, cuda_module m
 static cuda_result mock_FuncGetAttribute(int *value, int attribute, cuda_function function)
 {
     *value = attribute == 4 ? 168 : attribute == 3 ? 16 : attribute == 0 ? M->block_threads : 0;
-    return function == M ? CUDA_OK : BAD_HANDLE;
+    return mock_is_handle(function) ? CUDA_OK : BAD_HANDLE;
 }
 static cuda_result mock_FuncSetAttribute(cuda_function function, int attribute, int value)
 {
     M->n_attr++;
     M->attr[attribute & 31] = value;
-    return function == M ? CUDA_OK : BAD_HANDLE;
+    return mock_is_handle(function) ? CUDA_OK : BAD_HANDLE;
 }
 static cuda_result mock_OccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, cuda_function function, int threads,
                                                                   size_t shared_bytes)
 {
     (void)threads, (void)shared_bytes;
     *blocks = 3;
-    return function == M ? CUDA_OK : BAD_HANDLE;
+    return mock_is_handle(function) ? CUDA_OK : BAD_HANDLE;
 }
 static cuda_result mock_LaunchKernelEx(const cuda_launch *config, cuda_function function, void **params, void **extra)
 {
     (void)extra;
-    if (function != M || mock_context())
-        return function != M ? BAD_HANDLE : mock_context();
+    if (!mock_is_handle(function) || mock_context())
+        return !mock_is_handle(function) ? BAD_HANDLE : mock_context();
     while (M->is_full)
         usleep(100);
     M->n_launches++;
@@ -545,6 +563,9 @@ static cuda_result mock_LaunchKernelEx(const cuda_launch *config, cuda_function 
         }
     for (uint64_t i = 0; i < M->n_values; i++)
         memcpy(&M->values[i], params[i], 8);
+    if (mock_launched && function != M)
+        mock_launched((unsigned)((char *)function - mock_loads), params, config->grid, config->block,
+                      config->shared_bytes);
     if (M->kernel)
         M->kernel(params, M->user);
     return CUDA_OK;
@@ -559,7 +580,7 @@ static cuda_result mock_LaunchKernel(cuda_function function, unsigned gx, unsign
 /* Parameters of every kernel, as the test says: sizes packed at their own alignment. */
 static cuda_result mock_KernelGetParamInfo(cuda_kernel kernel, size_t index, size_t *offset, size_t *bytes)
 {
-    if (kernel != M)
+    if (!mock_is_handle(kernel))
         return BAD_HANDLE;
     if (index >= M->n_param_bytes)
         return BAD_VALUE;

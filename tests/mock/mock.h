@@ -70,6 +70,10 @@ typedef struct mock_state {
     int block_shared, block_threads; /* switches: what a block may have of shared memory (bytes) and threads, or 0 */
 } mock_state;
 extern mock_state mock_state_data;
+/* Called when set: at each load, which then has a number, and at each launch of what such a load gave. */
+extern void (*mock_loaded)(unsigned number, const char *code);
+extern void (*mock_launched)(unsigned number, void **params, const unsigned *grid, const unsigned *block,
+                             unsigned shared);
 /* Not 0: callbacks of streams wait for mock_call_back, and nothing is ready. */
 extern int mock_hold;
 /* Not 0: every call that needs a context waits until it is 0, as behind a full queue, and is counted in mock_waited;
