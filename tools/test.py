@@ -310,6 +310,11 @@ def step_long(options: argparse.Namespace) -> Count:
     total.add(tiles("threads", "--device", "ptx90", "--seed", "10000", "--count", "10000", env=env))
     total.add(tiles("threads", "--device", "cpu", "--seed", "100000", "--count", "20000", env=env))
     total.add(tiles("threads", "--device", "eval1", "--seed", "200000", "--count", "5000", env=env))
+    for width in ("32", "16"):
+        narrow = {"TESSERA_VECTOR_BYTES": width, **env}
+        total.add(tiles("all", "--seed", "3000000", "--count", "5000", env=narrow))
+        arrays = [sys.executable, "tests/fuzz/arrays", "--seed", width, "--programs", "1000"]
+        total.add(streamed(arrays, {"TESSERA_LEND": "0", **narrow}))
     for device in ("ptx80", "ptx100", "sm_80", "sm_90", "sm_100", "sm_120"):
         total.add(tiles("threads", "--device", device, "--seed", "50000", "--count", "1000", env=env))
     for device in ("ptx80", "ptx89", "ptx100", "ptx120"):

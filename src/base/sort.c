@@ -19,6 +19,7 @@
  * Kinds of numbers share the code: `kind` is constant where it is inlined.
  */
 #include "base/sort.h"
+#include "base/widths.h"
 #if defined(__x86_64__)
 #include "base/turn.h"
 
@@ -33,8 +34,7 @@ enum {
 
 bool ts__sort_is_there(void)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return ts__vector_bytes() == 64;
 }
 
 /* ---- vectors of either width --------------------------------------------------------------------- */

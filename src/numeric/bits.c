@@ -7,6 +7,7 @@
  *     packed       bytes * (2^56 + 2^49 .. + 2^7) >> 56
  *     unpacked     byte * (1 + 2^9 .. + 2^63) >> 7, the lowest bit of each
  */
+#include "base/widths.h"
 #include "numeric/numeric.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -63,7 +64,7 @@ static void bits_pack(const char *from, char *to, int64_t n, bool little)
 {
     int64_t i = 0;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512bw"))
+    if (ts__vector_bytes() == 64)
         i = bits_pack_wide(from, to, n, little);
 #endif
     for (; i < n; i += 64) {
@@ -98,7 +99,7 @@ static void bits_unpack(const char *from, char *to, int64_t n, bool little)
 {
     int64_t i = 0;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512bw"))
+    if (ts__vector_bytes() == 64)
         i = bits_unpack_wide(from, to, n, little);
 #endif
     for (; i < n; i++) {

@@ -4,6 +4,7 @@
  * reports them. It is read off operands and results, for flags of the processor also tell of elements that only fill a
  * tile. A result that is finite everywhere costs one look at each element.
  */
+#include "base/widths.h"
 #include "numeric/numeric.h"
 #include <complex.h>
 #include <fenv.h>
@@ -437,9 +438,9 @@ __attribute__((target("avx2"))) CHECK_WIDTH(check_avx2)
 __attribute__((target("avx512f"))) CHECK_WIDTH(check_avx512)
 static bool check_run(uint32_t bits, int64_t n, const void *data)
 {
-    if (__builtin_cpu_supports("avx512f"))
+    if (ts__vector_bytes() == 64)
         return check_avx512(bits, n, data);
-    return __builtin_cpu_supports("avx2") ? check_avx2(bits, n, data) : check_plain(bits, n, data);
+    return ts__vector_bytes() == 32 ? check_avx2(bits, n, data) : check_plain(bits, n, data);
 }
 #else
 static bool check_run(uint32_t bits, int64_t n, const void *data)

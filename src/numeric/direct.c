@@ -7,6 +7,7 @@
  * Each function says whether the call was one for it; one that was not goes the long way, which also finds the
  * words for what is wrong.
  */
+#include "base/widths.h"
 #include "numeric/numeric.h"
 #include <math.h>
 #if defined(__x86_64__)
@@ -335,8 +336,7 @@ typedef struct direct_rows {
 
 static bool direct_is_wide(void)
 {
-    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
+    return ts__vector_bytes() == 64;
 }
 
 DIRECT_VECTORS static bool direct_is_inside_wide(const int64_t *places, int64_t n, int64_t extent)

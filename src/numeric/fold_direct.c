@@ -11,6 +11,7 @@
  * Values are those of kernels: of zeros the positive one is greater, and NaN is the one without a sign. Floats are
  * compared by their bits, or by the instructions for it where there are any.
  */
+#include "base/widths.h"
 #include "numeric/numeric.h"
 #include <math.h>
 #if defined(__x86_64__)
@@ -372,9 +373,9 @@ typedef void fold_rows_of(const void *x, int64_t n, ts_nd_fold fold, ts_dtype dt
 static fold_rows_of *fold_widest(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    if (ts__vector_bytes() == 64)
         return fold_avx512;
-    if (__builtin_cpu_supports("avx2"))
+    if (ts__vector_bytes() == 32)
         return fold_avx2;
 #endif
     return fold_plain;

@@ -11,6 +11,7 @@
  * Which of them it is depends on shape, dtype and strides, and values that wait are computed before: results are the
  * same each time.
  */
+#include "base/widths.h"
 #include "numeric/numeric.h"
 #include <math.h>
 #include <stdlib.h>
@@ -127,7 +128,7 @@ SUMS_ROWS(c128_wide, c128, double, __attribute__((target("avx2"))))
 static bool sums_is_wide(void)
 {
 #if defined(__x86_64__)
-    return __builtin_cpu_supports("avx2");
+    return ts__vector_bytes() >= 32;
 #else
     return false;
 #endif

@@ -17,6 +17,7 @@
  * one of 64 without masks and one of 16 for the rest; both take twice as long to compile.
  * Values are those of a kernel of tiles: what a function computes of an element does not depend on what is beside it.
  */
+#include "base/widths.h"
 #include "numeric/group.h"
 
 enum {
@@ -236,11 +237,7 @@ static void loop_row_begin(const group_build *g, ts_builder *b, const ts_val *at
 static bool loop_is_split(const nd_group *group, uint32_t rank)
 {
     bool split = rank == 1 && (group->tells || group->n_nodes <= LOOP_PLAIN);
-#if defined(__x86_64__)
-    split |= !__builtin_cpu_supports("avx512f");
-#else
-    split = true;
-#endif
+    split |= ts__vector_bytes() < 64;
     for (uint32_t p = 0; p < group->n_places; p++)
         split |= nd_kind((ts_dtype)group->places[p].dtype) == 'c';
     return split;

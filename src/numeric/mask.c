@@ -10,6 +10,7 @@
  * Many elements are read and written by all threads, each of which counts what is true before its own. Another thread
  * may change the mask after it was counted: nothing is read or written beyond what the counts say.
  */
+#include "base/widths.h"
 #include "device/device.h"
 #include "numeric/numeric.h"
 #if defined(__x86_64__)
@@ -277,8 +278,7 @@ MASK_WIDE static void mask_put_128(int64_t n, uint64_t *to, const uint8_t *mask,
 
 static bool mask_is_wide(void)
 {
-    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
+    return ts__vector_bytes() == 64 && __builtin_cpu_supports("bmi2");
 }
 #endif
 

@@ -16,6 +16,7 @@
  * A panel is read by all rows of a strip before the next one; both stay in the second cache. K. Goto, R. van de Geijn,
  * Anatomy of high-performance matrix multiplication, 2008.
  */
+#include "base/widths.h"
 #include "numeric/numeric.h"
 #include "runtime/entry.h"
 
@@ -167,7 +168,7 @@ MATRIX_256 MATRIX_INLINE void matrix_put_8s(float *to, int64_t n, __m256 x)
 
 static void matrix_run(const matrix_of *p, const ts_cpu_env *env, void *room)
 {
-    bool wide = __builtin_cpu_supports("avx512f");
+    bool wide = ts__vector_bytes() == 64;
     if (p->is_wide)
         (wide ? matrix_d8_block : matrix_d4_block)(p, env, room);
     else
@@ -176,7 +177,7 @@ static void matrix_run(const matrix_of *p, const ts_cpu_env *env, void *room)
 
 static bool matrix_has_loops(void)
 {
-    return __builtin_cpu_supports("avx512f") || (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
+    return ts__vector_bytes() >= 32;
 }
 
 static int64_t matrix_unit(int64_t n, int64_t blocks, int64_t unit)

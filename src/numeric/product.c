@@ -13,6 +13,7 @@
  * The loops are compiled for each width of vectors. Their order of sums is the same at every width, for nothing is
  * joined to an fma: it follows from shape and strides.
  */
+#include "base/widths.h"
 #include "device/device.h"
 #include "numeric/numeric.h"
 
@@ -210,9 +211,9 @@ __attribute__((target("avx2"))) PRODUCT_WIDTH(product_avx2)
 __attribute__((target("avx512f"))) PRODUCT_WIDTH(product_avx512)
 static void product_run(const product_of *p, ts_dtype dtype)
 {
-    if (__builtin_cpu_supports("avx512f"))
+    if (ts__vector_bytes() == 64)
         product_avx512(p, dtype);
-    else if (__builtin_cpu_supports("avx2"))
+    else if (ts__vector_bytes() == 32)
         product_avx2(p, dtype);
     else
         product_plain(p, dtype);

@@ -7,6 +7,7 @@
  * Results are made in blocks side by side, one product each for every k at which all of a block are inside. What is
  * outside takes no part, so that an infinite v makes no NaN of it.
  */
+#include "base/widths.h"
 #include "numeric/numeric.h"
 
 enum { SLIDE_BYTES = 64, SLIDE_VECTORS = 4 }; /* of a vector; vectors of a block */
@@ -60,9 +61,9 @@ typedef struct slide_of {
     __attribute__((target("avx512f,avx512bw,avx512dq"))) SLIDE_LOOP(slide_avx512_##type, type)                      \
     static void slide_all_##type(const slide_of *s)                                                                 \
     {                                                                                                               \
-        if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))                               \
+        if (ts__vector_bytes() == 64)                                                                               \
             slide_avx512_##type(s);                                                                                 \
-        else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))                                   \
+        else if (ts__vector_bytes() == 32)                                                                          \
             slide_avx2_##type(s);                                                                                   \
         else                                                                                                        \
             slide_plain_##type(s);                                                                                  \

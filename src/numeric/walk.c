@@ -10,6 +10,7 @@
  *
  * One row of `walk_rows` for each function and dtype that has loops here; others are left to who asks.
  */
+#include "base/widths.h"
 #include "numeric/walk.h"
 #include <fenv.h>
 #include <math.h>
@@ -101,8 +102,8 @@ WALK_BEST_OF(double_best, double)
     }
 WALK_BEST_WIDE(float, ps, , 16)
 WALK_BEST_WIDE(double, pd, d, 8)
-#define WALK_BEST_ALL(type) (__builtin_cpu_supports("avx512f") ? type##_best_wide : type##_best)
-#define WALK_WIDE(name) (__builtin_cpu_supports("avx2") ? name##_wide : name)
+#define WALK_BEST_ALL(type) (ts__vector_bytes() == 64 ? type##_best_wide : type##_best)
+#define WALK_WIDE(name) (ts__vector_bytes() >= 32 ? name##_wide : name)
 #else
 #define WALK_BEST_ALL(type) (type##_best)
 #endif

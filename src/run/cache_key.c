@@ -11,6 +11,7 @@
  */
 #include "run/cache.h"
 #include "run/cache_disk.h"
+#include "base/widths.h"
 #include "device/device.h"
 #include "target/llvm/llvm.h"
 #include <stdio.h>
@@ -32,9 +33,11 @@ typedef struct key_note {
 
 /* ---- the process ---------------------------------------------------------------------------------------- */
 
-/* What the processor can do and what the system has enabled. */
+/* What the processor can do, what the system has enabled, and what of it is used. */
 static void key_cpu(ts_text *text)
 {
+    uint32_t vector_bytes = ts__vector_bytes();
+    ts__text_put(text, (const char *)&vector_bytes, sizeof vector_bytes);
 #if defined(__x86_64__)
     static const uint32_t leaves[][2] = {{0, 0}, {1, 0}, {7, 0}, {7, 1}, {0x80000001u, 0}};
     for (size_t i = 0; i < TS_COUNT(leaves); i++) {

@@ -44,6 +44,7 @@ def run(tmp_path, name, value):
         ("TESSERA_NUM_THREADS", "two", "not a number of threads; give 1 to 512"),
         ("TESSERA_NUM_THREADS", "0", "give 1 to 512"),
         ("TESSERA_NUM_THREADS", "4x", "give 1 to 512"),
+        ("TESSERA_VECTOR_BYTES", "24", "it takes 16, 32 or 64"),
         ("TESSERA_CACHE_SIZE", "lots", "not a size; give bytes, or a number with K, M or G"),
         ("TESSERA_CACHE_SIZE", "1GB", "not a size"),
         ("TESSERA_CACHE_SIZE", "-1", "not a size"),

@@ -5,6 +5,7 @@
  * hold the rest.
  */
 #include "device/cpu/cpu.h"
+#include "base/widths.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -300,8 +301,9 @@ typedef struct cpu_home {
 ts_status ts__cpu_create(const ts_cpu_options *options, ts_device **out, ts_error *err)
 {
     const ts_alloc *alloc = options->alloc ? options->alloc : ts_alloc_default();
-    uint32_t n_threads = options->n_threads;
+    uint32_t n_threads = options->n_threads, vector_bytes;
     *out = NULL;
+    TS_TRY(ts__vector_limit(&vector_bytes, err));
     if (!n_threads)
         TS_TRY(cpu_count(&n_threads, err));
     char *base = ts__new(alloc, CPU_HOME_BYTES);

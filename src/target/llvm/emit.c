@@ -12,6 +12,7 @@
  *
  * and hands the text to LLVM. Read next: cg.h, which explains the generator.
  */
+#include "base/widths.h"
 #include "target/llvm/cg.h"
 #include "target/llvm/emit.h"
 
@@ -331,5 +332,6 @@ ts_status ts__target_llvm(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *
     options.verify = true;
 #endif
     ts__host_detect(&host);
+    ts__host_limit(&host, ts__vector_bytes());
     return ts__llvm_target(fn, env, &host, &options, code, err);
 }

@@ -19,7 +19,7 @@ typedef struct ts_llvm_host {
     bool f16c, fma, vbmi;
 } ts_llvm_host;
 void ts__host_detect(ts_llvm_host *host);
-/* Makes it a lesser one of the same kind: 32 = AVX2, 16 = plain SSE2. For tests. */
+/* Makes it a lesser one of the same kind: 32 = AVX2, 16 = plain SSE2. */
 void ts__host_limit(ts_llvm_host *host, uint32_t vector_bytes);
 
 /* The LLVM that is in use, for keys of compiled code. */
