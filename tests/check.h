@@ -61,12 +61,12 @@ static int check_passed, check_failed, check_skipped;
         }                                                                                          \
     } while (0)
 
-/* How many of `n` random cases to run: all with TESSERA_TEST_LONG=1, half of them otherwise, or a sixteenth where every
- * one is slow and another would tell nothing new (TESSERA_QUICK=1, set under sanitizers: `make test` looks for wrong
- * results without them). */
+/* How many of `n` random cases to run: all with TESSERA_TEST_LONG=1, a quarter otherwise, or a thirty-second where
+ * every one is slow and another would tell nothing new (TESSERA_QUICK=1, set under sanitizers: `make test` looks for
+ * wrong results without them). */
 static inline uint64_t check_few(uint64_t n)
 {
-    return getenv("TESSERA_QUICK") ? (n + 15) / 16 : getenv("TESSERA_TEST_LONG") ? n : (n + 1) / 2;
+    return getenv("TESSERA_QUICK") ? (n + 31) / 32 : getenv("TESSERA_TEST_LONG") ? n : (n + 3) / 4;
 }
 
 /* The step through a list of cases that are alike: 1, or `few` with TESSERA_QUICK. */

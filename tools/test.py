@@ -189,8 +189,8 @@ def installed(folder: str) -> Count:
 
 
 def sanitized(name: str, whole: bool = False) -> Count:
-    """The C tests under a sanitizer: a sixteenth of the random cases and a part of the lists of cases that are alike,
-    of which the build without it has half and all; or the `whole` of them.
+    """The C tests under a sanitizer: a thirty-second of the random cases and a part of the lists of cases that are
+    alike, of which the build without it has a quarter and all; or the `whole` of them.
     """
     folder = f"build-{name}"
     options = (f"-Db_sanitize={SANITIZERS[name]}", "-Db_lundef=false", *SANITIZED)
@@ -266,12 +266,12 @@ def step_tiles(_: argparse.Namespace) -> Count:
     threads of GPU code in the interpreter, and as PTX in its reader; kernels of threads in all of these.
     """
     env = {"TESSERA_LIBRARY": str(ROOT / "build-test" / "libtessera.so")}  # not the sanitized one
-    total = tiles("all", "--count", "1600", "--seconds", "40", env=env)
-    total.add(tiles("all", "--device", "eval90", "--count", "1500", "--seconds", "13", env=env))
-    total.add(tiles("all", "--device", "ptx90", "--count", "1000", "--seconds", "12"))
+    total = tiles("all", "--count", "1200", "--seconds", "30", env=env)
+    total.add(tiles("all", "--device", "eval90", "--count", "1100", "--seconds", "10", env=env))
+    total.add(tiles("all", "--device", "ptx90", "--count", "750", "--seconds", "9"))
     total.add(tiles("threads", "--device", "ptx90", "--count", "250", "--seconds", "10", env=env))
     total.add(tiles("threads", "--device", "eval90", "--seed", "1000", "--count", "400", "--seconds", "6", env=env))
-    total.add(tiles("threads", "--device", "cpu", "--seed", "2000", "--count", "400", "--seconds", "15", env=env))
+    total.add(tiles("threads", "--device", "cpu", "--seed", "2000", "--count", "300", "--seconds", "12", env=env))
     return total
 
 
@@ -423,7 +423,7 @@ NAMED = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=sorted({**STEPS, **NAMED}))
-    parser.add_argument("--seconds", type=int, default=15, help="for each fuzz target")
+    parser.add_argument("--seconds", type=int, default=10, help="for each fuzz target")
     parser.add_argument("--bless", action="store_true")
     options = parser.parse_args()
     total = Count()
