@@ -466,21 +466,23 @@ static cuda_result mock_load(const void *code, const int *options, void **values
 }
 /* Where loads are told of, handles of library, kernel and function are a load's number, as a place in this; elsewhere
  * all are the state. */
-static char mock_loads[1 << 16];
-static unsigned n_mock_loads;
+enum { MOCK_LOADS = 1 << 16 };
+static char mock_loads[MOCK_LOADS];
+static _Atomic unsigned n_mock_loads; /* threads load at once */
 EXPORT void (*mock_launched)(unsigned number, void **params, const unsigned *grid, const unsigned *block,
                              unsigned shared);
 EXPORT void (*mock_loaded)(unsigned number, const char *code);
 static void *mock_handle(const char *code)
 {
-    if (!mock_loaded || n_mock_loads == sizeof mock_loads)
+    unsigned number = mock_loaded ? n_mock_loads++ : MOCK_LOADS;
+    if (number >= MOCK_LOADS)
         return M;
-    mock_loaded(n_mock_loads, code);
-    return &mock_loads[n_mock_loads++];
+    mock_loaded(number, code);
+    return &mock_loads[number];
 }
 static int mock_is_handle(const void *handle)
 {
-    return handle == M || (uintptr_t)handle - (uintptr_t)mock_loads < n_mock_loads; /* before it: beyond all */
+    return handle == M || (uintptr_t)handle - (uintptr_t)mock_loads < MOCK_LOADS; /* before it: beyond all */
 }
 static cuda_result mock_LibraryLoadData(cuda_library *library, const void *code, int *jit_options, void **jit_values,
                                         unsigned n_jit, int *options, void **values, unsigned n_options)
