@@ -231,6 +231,7 @@ def test_sums_of_products_are_lent_by_the_number_of_products():
             assert tn.host_calls().get("einsum", 0) == before + (extent**n <= most), (text, extent)
     before = tn.host_calls().get("einsum", 0)
     assert tn.einsum("i,i", tn.ones(3), tn.ones(3)) == 3.0 and tn.host_calls().get("einsum", 0) == before
+    assert tn.einsum("ab->ba", tn.ones((30, 30))).base is not None
     x = rng.random(MOST["convolve"] // 4)
     for n, is_lent in ((4, True), (5, False)):
         before = tn.host_calls().get("convolve", 0)
