@@ -320,6 +320,11 @@ class ndarray(_core.NumericArray):
 
         return _standard.namespace(api_version or _standard.VERSIONS[-1])
 
+    def __reversed__(self) -> Any:
+        if not self.ndim:
+            raise TypeError("reversed() takes an array with axes, found one of none")
+        return (self[i] for i in range(len(self) - 1, -1, -1))
+
     def to_device(self, device: Any, /, *, stream: Any = None) -> ndarray:
         """The array on a device: itself where it lies there, else a copy."""
         if stream is not None:

@@ -369,3 +369,12 @@ def test_places_of_indices_tell_of_those_out_of_bounds(dtype) -> None:
     before = _core.numeric_missed()
     np.testing.assert_array_equal(made, np.where(i == 40, 0, i % 40))
     assert _core.numeric_missed() == before + 1
+
+
+def test_arrays_are_reversed():
+    assert list(reversed(tn.arange(3))) == [2, 1, 0]
+    assert [row.tolist() for row in reversed(tn.arange(4).reshape(2, 2))] == [[2, 3], [0, 1]]
+    assert list(reversed(tn.ma.array([1, 2], mask=[0, 1])))[1] == 1
+    for module in (np, tn):
+        with pytest.raises(TypeError):
+            reversed(module.array(1.0))[0]
