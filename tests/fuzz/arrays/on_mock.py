@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import collections
 import ctypes
+import gc
 import os
 from typing import Any
 
@@ -38,6 +39,7 @@ class Reader:
         self.hooks = LAUNCHED(self.run), LOADED(self.load)
 
     def __enter__(self) -> Reader:
+        gc.disable()  # which would give up arrays in the middle of a launch, where nothing of Python runs elsewhere
         for place, hook in zip(self.places, self.hooks, strict=True):
             place.value = ctypes.cast(hook, ctypes.c_void_p).value
         return self
@@ -45,6 +47,7 @@ class Reader:
     def __exit__(self, *_: Any) -> None:
         for place in self.places:
             place.value = None
+        gc.enable()
 
     def load(self, number: int, code: bytes) -> None:
         self.texts[number] = code.decode()
