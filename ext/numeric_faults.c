@@ -16,10 +16,9 @@ static _Thread_local faults_kept faults_mine;
 
 int numeric_watch_cast(core_state *state, ts_nd_graph *graph, const ts_nd *x, int64_t count, numeric_watch *out)
 {
-    enum { FEW = 4096 };
     if (numeric_watch_ask(state, graph, out) < 0)
         return -1;
-    if (graph == state->numeric->graphs[0] || count > FEW || !out->warns)
+    if (graph == state->numeric->graphs[0] || count > TS_ND_LOOKED_AT || !out->warns)
         return 0;
     bool is_there = !x || !ts_nd_waits(x); /* what waits goes on with it in one kernel */
     out->wants |= is_there ? out->warns : 0;

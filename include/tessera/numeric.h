@@ -125,6 +125,7 @@ enum { TS_ND_DIVIDE = 1, TS_ND_OVERFLOW = 2, TS_ND_INVALID = 4,
        TS_ND_GROWS = 8 /* a number of the host language that its dtype does not hold */,
        TS_ND_UNDERFLOW = 16 /* a result that is not exact and less than the least number of full precision */ };
 TS_API uint32_t ts_nd_graph_faults(ts_nd_graph *graph);
+enum { TS_ND_LOOKED_AT = 4096 }; /* results are looked at one by one in calls on at most so many elements */
 /* The same of all other calls: of quotients, powers, logarithms and functions with a domain, calls from
  * now on have kernels that tell of these faults (bits; 0, the default: of none), at little cost and without waiting.
  * Of TS_ND_UNDERFLOW calls tell that run at once on elements in host memory, and of no device's kernels.

@@ -65,7 +65,7 @@ void ts__nd_check_begin(nd_check *check, const nd_node *node, const ts_nd *out)
     computes &= node->fn != TS_ND_sign; /* whose NaN of complex infinities is none to tell of */
     computes |= ts__nd_check_orders((ts_nd_fn)node->fn, (ts_dtype)node->loop);
     bool in_host = ts_device_caps_of(out->graph->device) & TS_DEVICE_HOST_MEMORY;
-    check->wanted = in_host && (node->count <= ND_CHECK_MOST || out->graph->strict) &&
+    check->wanted = in_host && (node->count <= TS_ND_LOOKED_AT || out->graph->strict) &&
                     (computes || is_cast || (ts__nd_check_divides((ts_nd_fn)node->fn) && loop != 'b'));
     check->kept = NULL;
     check->underflows = out->graph->underflows && out->graph->strict;

@@ -153,7 +153,7 @@ static bool meet_pays(const ts_nd_graph *home, ts_nd *const *arrays, uint32_t n,
 /* Whether all arrays that lie at home can come near for a call whose results are looked at there. */
 static bool meet_looks(const nd_meeting *meeting, const ts_nd_graph *home, ts_nd *const *arrays, uint32_t n)
 {
-    bool may = meeting->looks && meeting->count <= ND_CHECK_MOST && home->reads != UINT32_MAX;
+    bool may = meeting->looks && meeting->count <= TS_ND_LOOKED_AT && home->reads != UINT32_MAX;
     for (uint32_t i = 0; i < n && may; i++)
         if (arrays[i] && arrays[i]->graph == home)
             may = near_may(arrays[i]) && arrays[i]->store->bytes <= NEAR_SMALL;

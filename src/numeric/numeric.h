@@ -545,7 +545,6 @@ TS_CHECKED ts_status ts__nd_run_last(ts_nd_graph *graph, const ts_nd_call *call,
 
 /* ---- check.c ------------------------------------------------------------------------------------- */
 
-enum { ND_CHECK_MOST = 4096 }; /* elements of a call at once in host memory whose results are looked at */
 typedef struct nd_check {
     bool wanted, underflows;
     char *kept, copy[8192]; /* memory that the call replaces, which was an operand, as it was; NULL: none is */

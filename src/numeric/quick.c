@@ -370,7 +370,7 @@ bool ts__nd_quick_begin(const ts_nd_graph *graph, const ts_nd_call *call, nd_qui
         return false;
     q->is_large = q->count > few;
     q->at_once = !q->is_large;
-    q->is_checked = on_host && q->count <= ND_CHECK_MOST;
+    q->is_checked = on_host && q->count <= TS_ND_LOOKED_AT;
     if ((!quick_flat(graph, q) && !quick_by_axes(graph, q)) ||
         (!on_host && q->rank > 1)) /* kernels of tiles depend on extents */
         return false;

@@ -420,14 +420,11 @@ def _quotient(total: Any, n: Any, dtype: Any) -> Any:
     return told_as("divide", ALL_FAULTS, made) if dtype.kind in "iu" and numpy.ndim(total) else made()
 
 
-LOOKED_AT = 4096  # elements of a GPU whose faults are told of at the call (ext/numeric_faults.c)
-
-
 def _is_few(a: ndarray, n: Any, most: Any) -> bool:
     """Whether a mean is of so few elements; counts of many elements of a GPU are not read for it."""
     if type(n) is int:
         return builtins.bool(numpy.any(n <= numpy.asarray(most)))
-    return (a.device == "cpu" or a.size <= LOOKED_AT) and builtins.bool(any(n <= most))
+    return (a.device == "cpu" or a.size <= _core.ND_LOOKED_AT) and builtins.bool(any(n <= most))
 
 
 def _warn_empty(text: str) -> None:
