@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import operator
 import warnings
+from collections import OrderedDict
 from typing import Any
 
 import numpy
@@ -48,25 +49,28 @@ __all__ = [
 ]
 _conjugate = FUNCTIONS["conjugate"]
 
-# Plans that are kept for the next call, by length and whether they are real; the oldest go first. Where a prime factor
-# of the length is large a plan has 50 bytes for each element, and to make it takes twice the time of its transform,
-# else both are little. A plan of more bytes than all may have is made by each call.
-_kept: dict[tuple[int, bool], Any] = {}
+# Plans that are kept for the next call, by length and whether they are real; those used longest ago go first, never
+# the last one. Where a prime factor of the length is large a plan has 50 bytes for each element, and to make it takes
+# twice the time of its transform, else both are little.
+_kept: OrderedDict[tuple[int, bool], Any] = OrderedDict()
 _MOST_PLANS = 64
 _MOST_BYTES = 1 << 27
 
 
 def _plan(n: int, real: bool) -> Any:
     plan = _kept.get((n, real))
-    return _new_plan(n, real) if plan is None else plan
+    if plan is None:
+        return _new_plan(n, real)
+    try:
+        _kept.move_to_end((n, real))
+    except KeyError:  # another thread let it go just now
+        _kept[n, real] = plan
+    return plan
 
 
 def _new_plan(n: int, real: bool) -> Any:
-    plan = _core.fft_plan(n, real)
-    if _core.fft_bytes(plan) > _MOST_BYTES:
-        return plan
-    _kept[n, real] = plan
-    while (keys := list(_kept)) and (  # by single operations of a dict: other threads may do the same
+    _kept[n, real] = plan = _core.fft_plan(n, real)
+    while len(keys := list(_kept)) > 1 and (  # by single operations of a dict: other threads may do the same
         len(keys) > _MOST_PLANS or sum(_core.fft_bytes(each) for each in list(_kept.values())) > _MOST_BYTES
     ):
         _kept.pop(keys[0], None)

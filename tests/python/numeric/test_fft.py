@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -175,19 +176,21 @@ def kept_bytes() -> int:
 
 
 def test_plans_are_kept_by_their_bytes(monkeypatch):
-    monkeypatch.setattr(tn.fft, "_kept", {})
+    monkeypatch.setattr(tn.fft, "_kept", OrderedDict())
     monkeypatch.setattr(tn.fft, "_MOST_BYTES", 1 << 20)
     tn.fft.fft(np.zeros(1 << 17))
     tn.fft.rfft(np.zeros(1 << 10))
     plan = tn.fft._kept[1 << 17, False]
-    tn.fft.fft(np.zeros(1 << 17))
-    assert [*tn.fft._kept] == [(1 << 17, False), (1 << 10, True)] and tn.fft._kept[1 << 17, False] is plan
-    tn.fft.fft(np.zeros(65521))  # a prime number: 3 MB
-    assert [*tn.fft._kept] == [(1 << 17, False), (1 << 10, True)]
+    tn.fft.fft(np.zeros(1 << 17))  # used again, so it stays longer
+    assert [*tn.fft._kept] == [(1 << 10, True), (1 << 17, False)] and tn.fft._kept[1 << 17, False] is plan
     for n in (5003, 5009, 5011, 5021, 5023):  # some 300 kB each
         tn.fft.fft(np.zeros(n))
         assert kept_bytes() <= 1 << 20 and [*tn.fft._kept][-1] == (n, False)
     assert (5003, False) not in tn.fft._kept
+    tn.fft.fft(np.zeros(65521))  # a prime number: 3 MB, kept until another one is wanted
+    assert [*tn.fft._kept] == [(65521, False)]
+    tn.fft.fft(np.zeros(8))
+    assert [*tn.fft._kept] == [(8, False)]
     for n in range(1, 100):
         tn.fft.fft(np.zeros(n))
     assert [n for n, _ in tn.fft._kept] == [*range(36, 100)]
