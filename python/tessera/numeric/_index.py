@@ -86,6 +86,86 @@ def bounded(index: ndarray, extent: int, axis: int) -> ndarray:
     return index.astype(numpy.intp, copy=False)
 
 
+def _spread(key: Any, ndim: int) -> tuple[list[Any], int | None]:
+    """The items of a key for all axes of an array, and where its dots stood."""
+    items = [_item(item) for item in (key if isinstance(key, tuple) else (key,))]
+    used = sum((1 if item.dtype.kind != "b" else item.ndim) if isinstance(item, ndarray) else item is not None
+               and item is not Ellipsis for item in items)  # fmt: skip
+    dots = [i for i, item in enumerate(items) if item is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if used > ndim:
+        raise IndexError(f"too many indices for array: array is {ndim}-dimensional, but {used} were indexed")
+    at = dots[0] if dots else len(items)
+    items[at : at + 1] = [slice(None)] * (ndim - used)
+    return items, at if dots else None
+
+
+class _Parts:
+    """What the items of a key say: a view by ``basic``, and places in it, ``arrays`` along its ``axes``."""
+
+    def __init__(self, a: ndarray, items: list[Any], dots: int | None) -> None:
+        self.shape, self.axis, self.place = a.shape, 0, 0  # the next axis of the array, and of the view
+        self.basic: list[Any] = []
+        self.arrays: list[ndarray] = []
+        self.axes: list[int] = []
+        self.unchecked: dict[int, int] = {}  # of those arrays that say places, the axis
+        turns = []  # of items in turn: True where an array stands
+        for i, item in enumerate(items):
+            if i == dots:
+                turns.append(False)  # dots part arrays, also where they stand for no axis
+            turns.append(isinstance(item, ndarray))
+            if not turns[-1]:
+                self._add(item)
+                self.axis += item is not None
+            elif item.dtype.kind != "b":
+                self._add_places(item)
+            else:
+                self._add_mask(item)
+        if len(self.arrays) >= _MOST_INDICES:
+            raise IndexError(f"too many advanced indices ({len(self.arrays)} given, limit is {_MOST_INDICES - 1})")
+        first = turns.index(True) if True in turns else 0
+        self.are_together = _all(turns[first : first + builtins.sum(turns)])
+
+    def _add(self, item: Any, array: ndarray | None = None) -> None:
+        if array is not None:
+            self.arrays.append(array)
+            self.axes.append(self.place)
+        self.basic.append(item)
+        self.place += 1
+
+    def _add_places(self, item: ndarray) -> None:
+        if item.ndim:
+            self.unchecked[len(self.arrays)] = self.axis
+        self._add(slice(None), item if item.ndim else bounded(item, self.shape[self.axis], self.axis))
+        self.axis += 1
+
+    def _add_mask(self, item: ndarray) -> None:
+        for d, n in enumerate(item.shape):
+            if n and self.shape[self.axis + d] != n:  # masks without elements fit
+                raise IndexError(
+                    f"boolean index did not match indexed array along axis {self.axis + d}; size of axis is "
+                    f"{self.shape[self.axis + d]} but size of corresponding boolean axis is {n}"
+                )
+        if not item.ndim:
+            self._add(None, f.zeros((1 if item else 0,), numpy.intp))
+        for found in nonzero(item) if item.ndim else ():
+            self._add(slice(None), found)
+            self.axis += 1
+
+
+def _shape_of(arrays: list[ndarray], checks: bool) -> tuple[int, ...]:
+    try:
+        return numpy.broadcast_shapes(*(each.shape for each in arrays))
+    except ValueError:
+        if not checks:
+            raise
+        shapes = " ".join(str(each.shape).replace(" ", "") for each in arrays)
+        raise IndexError(
+            f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} "
+        ) from None
+
+
 class Places:
     """A key applied to an array: a view of it, and element places in that view. ``words``: as many last axes are
     taken whole, whatever the key is: those of what an element is made of. ``looks``:
@@ -93,83 +173,22 @@ class Places:
 
     def __init__(self, a: ndarray, key: Any, words: int = 0, checks: bool = True,
                  looks: list[_Look] | None = None) -> None:  # fmt: skip
-        items = [_item(item) for item in (key if isinstance(key, tuple) else (key,))]
-
-        def is_bools(item: Any) -> bool:
-            return isinstance(item, ndarray) and item.dtype == bool
-
-        used = sum((1 if item.dtype.kind != "b" else item.ndim) if isinstance(item, ndarray) else item is not None
-                   and item is not Ellipsis for item in items)  # fmt: skip
-        dots = [i for i, item in enumerate(items) if item is Ellipsis]
-        if len(dots) > 1:
-            raise IndexError("an index can only have a single ellipsis ('...')")
-        ndim = a.ndim - words
-        if used > ndim:
-            raise IndexError(f"too many indices for array: array is {ndim}-dimensional, but {used} were indexed")
-        at = dots[0] if dots else len(items)
-        items[at : at + 1] = [slice(None)] * (ndim - used)
+        items, dots = _spread(key, a.ndim - words)
         items += [slice(None)] * words
-        self.unique, self.looks = False, looks
-        self.is_mask = len(items) == 1 and is_bools(items[0]) and items[0].ndim == ndim
-        basic, arrays, axes, axis, place = [], [], [], 0, 0
-        unchecked: dict[int, int] = {}  # of those arrays that say places, the axis
-        turns = []  # of items in turn: True where an array stands
-        for i, item in enumerate(items):
-            if dots and i == at:
-                turns.append(False)  # dots part arrays, also where they stand for no axis
-            if not isinstance(item, ndarray):
-                basic.append(item)
-                turns.append(False)
-                axis += item is not None
-                place += 1
-                continue
-            turns.append(True)
-            if item.dtype.kind != "b":
-                if item.ndim:
-                    unchecked[len(arrays)] = axis
-                arrays.append(item if item.ndim else self._wrap(item, a.shape[axis], axis))
-                axes.append(place)
-                basic.append(slice(None))
-                axis, place = axis + 1, place + 1
-                continue
-            for d, n in enumerate(item.shape):
-                if n and a.shape[axis + d] != n:  # masks without elements fit
-                    raise IndexError(
-                        f"boolean index did not match indexed array along axis {axis + d}; size of axis is "
-                        f"{a.shape[axis + d]} but size of corresponding boolean axis is {n}"
-                    )
-            self.unique = builtins.sum(isinstance(i, ndarray) for i in items) == 1
-            if not item.ndim:
-                basic.append(None)
-                axes.append(place)
-                arrays.append(f.zeros((1 if item else 0,), numpy.intp))
-                place += 1
-            for found in nonzero(item) if item.ndim else ():
-                arrays.append(found)
-                axes.append(place)
-                basic.append(slice(None))
-                axis, place = axis + 1, place + 1
-        if len(arrays) >= _MOST_INDICES:
-            raise IndexError(f"too many advanced indices ({len(arrays)} given, limit is {_MOST_INDICES - 1})")
-        view = a[tuple(basic)] if basic else a
-        try:
-            shape = numpy.broadcast_shapes(*(each.shape for each in arrays))
-        except ValueError:
-            if not checks:
-                raise
-            shapes = " ".join(str(each.shape).replace(" ", "") for each in arrays)
-            raise IndexError(
-                f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} "
-            ) from None
-        for i, axis in unchecked.items():  # no places of arrays without elements, nor of those that meet them
-            is_checked = checks and 0 not in shape
+        masks = [isinstance(item, ndarray) and item.dtype == bool for item in items]
+        self.is_mask = masks == [True] and items[0].ndim == a.ndim
+        parts = _Parts(a, items, dots)
+        arrays, axes = parts.arrays, parts.axes
+        self.unique = True in masks and builtins.sum(isinstance(item, ndarray) for item in items) == 1
+        self.looks = looks
+        self.view = a[tuple(parts.basic)] if parts.basic else a
+        self.shape = _shape_of(arrays, checks)
+        for i, axis in parts.unchecked.items():  # no places of arrays without elements, nor of those that meet them
+            is_checked = checks and 0 not in self.shape
             arrays[i] = self._wrap(arrays[i], a.shape[axis], axis) if is_checked else arrays[i].astype(numpy.intp)
-        kept = [d for d in range(view.ndim) if d not in axes]
-        self.view, self.shape = view, shape
-        self.rest = tuple(view.shape[d] for d in kept)
-        first = turns.index(True) if True in turns else 0
-        together = _all(turns[first : first + builtins.sum(turns)])
-        self.before = len([d for d in kept if d < axes[0]]) if together and axes else 0
+        kept = [d for d in range(self.view.ndim) if d not in axes]
+        self.rest = tuple(self.view.shape[d] for d in kept)
+        self.before = len([d for d in kept if d < axes[0]]) if parts.are_together and axes else 0
         self.offsets = self._offsets(arrays, axes, kept)
 
     def _wrap(self, index: ndarray, extent: int, axis: int) -> ndarray:
