@@ -13,7 +13,8 @@ typedef struct call_options {
     PyObject *out, *mask; /* arrays, borrowed */
     PyObject *where;      /* a converted mask, owned */
     bool says_out; /* out= is given, if only None */
-    bool says_loop; /* signature= is */
+    PyObject *signature; /* signature=, borrowed; NULL: it is not given */
+    bool as_they_lie; /* order="A": columns first if all arrays lie so */
     bool as_array; /* out=...: an array also where the result has no axes */
     bool is_meant; /* dtype= or signature= name a dtype that has a meaning */
     bool says_dtype, is_longlong; /* dtype= is given, and it is NumPy's longlong */

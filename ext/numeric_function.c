@@ -112,11 +112,12 @@ static int call_dtype(core_state *state, PyObject *object, call_options *options
     return dtype ? 0 : -1;
 }
 
-static int call_order(PyObject *object, ts_nd_call *call)
+static int call_order(PyObject *object, call_options *options)
 {
-    const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
+    const char *text = object == Py_None ? "K" : PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
     if (text && strlen(text) == 1 && strchr("KACFkacf", *text)) {
-        call->order = strchr("Cc", *text) ? 'C' : strchr("Ff", *text) ? 'F' : 0;
+        options->as_they_lie = strchr("Aa", *text) != NULL;
+        options->call.order = strchr("CcAa", *text) ? 'C' : strchr("Ff", *text) ? 'F' : 0;
         return 0;
     }
     PyErr_Format(PyExc_ValueError, "order must be one of 'C', 'F', 'A', or 'K' (got %R)", object);
@@ -127,11 +128,11 @@ static int call_order(PyObject *object, ts_nd_call *call)
 static int call_signature(core_state *state, PyObject *self, PyObject *value, call_options *options)
 {
     uint16_t meaning = 0;
-    if (options->says_loop) {
+    if (options->signature) {
         PyErr_SetString(PyExc_TypeError, "cannot specify both 'sig' and 'signature'");
         return -1;
     }
-    options->says_loop = true;
+    options->signature = value;
     PyObject *module = PyImport_ImportModule("tessera.numeric._ufunc_methods");
     PyObject *dtype = module ? PyObject_CallMethod(module, "loop_of", "OO", self, value) : NULL;
     int done = !dtype ? -1 : dtype == Py_None ? 0 : numeric_type_of(state, dtype, &options->call.loop, &meaning);
@@ -161,7 +162,7 @@ static int call_keyword(core_state *state, PyObject *self, PyObject *name, PyObj
     if (strcmp(text, "casting") == 0)
         return numeric_casting(value, &options->call.casting);
     if (strcmp(text, "order") == 0)
-        return call_order(value, &options->call);
+        return call_order(value, options);
     if (strcmp(text, "subok") == 0) {
         if (!PyBool_Check(value)) {
             PyErr_Format(PyExc_TypeError, "'subok' must be a boolean, found %R", value);
@@ -175,6 +176,39 @@ static int call_keyword(core_state *state, PyObject *self, PyObject *name, PyObj
     PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
                  ts_nd_get(((call_function *)self)->fn)->name, name);
     return -1;
+}
+
+/* Whether the first axis of each operand that is an array is the contiguous one. */
+static bool call_lies_by_columns(core_state *state, PyObject *const *x, Py_ssize_t n)
+{
+    for (Py_ssize_t i = 0; i < n; i++) {
+        const ts_nd *a = numeric_is_array(state, x[i]) ? ND(x[i]) : NULL;
+        int64_t step = a ? (int64_t)ts_dtype_bytes((ts_dtype)a->dtype) : 0;
+        for (uint32_t d = 0; a && a->count && d < a->rank; step *= ts_nd_shape(a)[d++])
+            if (ts_nd_shape(a)[d] != 1 && ts_nd_strides(a)[d] != step)
+                return false;
+    }
+    return true;
+}
+
+/* The call with operands as signature= names them (_ufunc_methods.py). */
+static PyObject *call_in_loop(PyObject *self, call_options *options, PyObject *const *args, Py_ssize_t n)
+{
+    core_state *state = ((call_function *)self)->state;
+    PyObject *module = PyImport_ImportModule("tessera.numeric._ufunc_methods"), *named = NULL, *made = NULL;
+    PyObject *operands = module ? PyTuple_New(n) : NULL;
+    for (Py_ssize_t i = 0; operands && i < n; i++)
+        PyTuple_SET_ITEM(operands, i, Py_NewRef(args[i]));
+    if (operands)
+        named = PyObject_CallMethod(module, "as_named", "OOO", self, options->signature, operands);
+    if (named)
+        made = numeric_call_with(state, options, PySequence_Fast_ITEMS(named));
+    else
+        Py_XDECREF(options->where);
+    Py_XDECREF(named);
+    Py_XDECREF(operands);
+    Py_XDECREF(module);
+    return made;
 }
 
 static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags, PyObject *names)
@@ -212,8 +246,12 @@ static PyObject *call_vector(PyObject *self, PyObject *const *args, size_t flags
                           "is intentional, use out=None.", 1);
     if (ok == 0)
         ok = call_where(state, where, &options);
+    if (options.as_they_lie && call_lies_by_columns(state, args, n < info->n_in ? n : info->n_in))
+        options.call.order = 'F';
     if (ok == 0 && !options.is_theirs)
-        result = numeric_call_with(state, &options, args);
+        result = options.signature && options.call.casting != TS_ND_EQUIV
+                     ? call_in_loop(self, &options, args, info->n_in)
+                     : numeric_call_with(state, &options, args);
     else
         Py_XDECREF(options.where);
     if (ok == 0 && options.is_theirs)

@@ -129,13 +129,15 @@ static ts_status call_check_inputs(const call_of *c, ts_error *err)
         const ts_nd_operand *in = &c->call->in[i];
         if (!call_takes_part(c, i))
             continue;
-        ts_dtype from = call_cast_from(c, in, casting);
-        bool is_truth = c->row->missing == ND_IS_TRUTH && c->loop == TS_DTYPE_bool_;
-        if (is_truth || ts_nd_can_cast(from, c->loop, casting))
+        bool is_logical = c->row->missing == ND_IS_TRUTH && c->loop == TS_DTYPE_bool_;
+        ts_dtype from = call_cast_from(c, in, casting), named = c->call->loop;
+        ts_dtype to = is_logical && named ? named : c->loop;
+        bool is_truth = is_logical && (!named || (named == TS_DTYPE_bool_ && c->row->n_in == 2));
+        if (is_truth || ts_nd_can_cast(from, to, casting))
             continue;
         TS_TRY(call_check_numbers(c, err));
         return ts_fail(err, TS_TYPE, "Cannot cast ufunc '%s' input %u from dtype('%s') to dtype('%s') with casting "
-                       "rule '%s'", c->row->name, i, ts__nd_dtype_name(from), ts__nd_dtype_name(c->loop),
+                       "rule '%s'", c->row->name, i, ts__nd_dtype_name(from), ts__nd_dtype_name(to),
                        ts__nd_casting_name(casting));
     }
     return TS_OK;

@@ -119,7 +119,15 @@ class Composed(Made):
         except (TypeError, ValueError):
             _ufunc_methods.fail_first(self.__name__, given[: self.nin], outs, dtype, signature, casting, where)
             raise
+        if order != "K":
+            kept = self._ordered(kept, outs, given[: self.nin], f.check_order(order))
         return tuple(kept) if self.nout > 1 else kept[0]
+
+    def _ordered(self, kept: list[Any], outs: list[Any], operands: tuple[Any, ...], order: str) -> list[Any]:
+        """New results with their axes in an order; A: columns first if all arrays among operands lie so."""
+        by_columns = all(x.flags.f_contiguous for x in operands if isinstance(x, ndarray))
+        order = ("F" if by_columns else "C") if order == "A" else order
+        return [x.copy(order) if to is None and numpy.ndim(x) > 1 else x for x, to in zip(kept, outs, strict=True)]
 
     def _results(self, operands: list[Any], outs: list[Any], where: Any, casting: str, dtype: Any, signature: Any,
                  as_array: bool) -> list[Any]:  # fmt: skip

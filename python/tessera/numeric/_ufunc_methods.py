@@ -126,6 +126,23 @@ def loop_of(function: Any, signature: Any) -> Any:
     raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {function.__name__}")
 
 
+def as_named(function: Any, signature: Any, operands: tuple[Any, ...]) -> list[Any]:
+    """Operands as ``signature=`` has them: numbers of Python's beside others are written as elements of the dtype that
+    is named for them, whatever ``casting=`` says; the truth of arrays is that of what they are in theirs."""
+    is_logical = function.__name__.startswith("logical")
+    made = []
+    for x, dtype in zip(operands, _named(function, signature), strict=False):
+        if dtype is None or dtype.kind not in "biufc":
+            pass
+        elif function.nin > 1 and type(x) in (int, float, complex):
+            x = numpy.array(x, dtype)[()]
+        elif is_logical and dtype.kind != "b":
+            x = f.asarray(x)
+            x = x.astype(dtype) if x.dtype != dtype and f.can_cast(x.dtype, dtype, "same_kind") else x
+        made.append(x)
+    return made
+
+
 def as_loop(function: Any, operands: list[Any], dtype: Any, signature: Any, casting: str) -> list[Any]:
     """Operands in the dtypes of the first loop that ``dtype=`` or ``signature=`` names and that takes them."""
     if dtype is not None and signature is not None:

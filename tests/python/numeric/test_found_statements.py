@@ -557,6 +557,25 @@ m.add.reduceat(m.ones((2, 2), 'c8'), [0, 1], axis=0, out=m.zeros((2, 2), 'i4'))
 m.ones(3, 'c8').astype('>u2')
 m.ones((2, 3), 'c8').T.astype('>f4', order='F')
 m.einsum('ij->', m.ones((2, 3), 'i1'), out=m.zeros((2, 3), 'u8'))
+m.bitwise_xor(m.array([1, 2], 'i4'), -0.0, signature='ii->i')
+m.add(2.5, m.array([1, 2], 'i4'), signature='ii->i', casting='no')
+m.add(m.array([1, 2], 'i4'), 2.5, signature='ii->i', casting='equiv')
+m.add(m.array([1, 2], 'i4'), np.float64(2), signature='ii->i')
+m.add(m.array([1, 2], 'i4'), float('nan'), signature='ii->i')
+m.less(m.array([1, 2], 'i4'), 2**40, signature='ii->?')
+m.negative(2.5, signature='i->i')
+m.logical_xor(m.array([1, 2j]), 1, signature=('f4', 'f4', None))
+m.logical_xor(m.array([1e-60, 0]), 1, signature=('f4', 'f4', None))
+m.logical_and(m.ones((2, 3), 'c16'), m.ones(4), signature=('f4', 'f4', None))
+m.logical_and(m.array([1j]), m.array([0]), signature='??->?')
+m.logical_not(m.array([1j]), signature='?->?')
+m.add(m.ones((2, 3)).T, m.ones((3, 2)), order='A').strides
+m.add(m.ones((2, 3)).T, m.ones((3, 2), order='F'), order='A').strides
+m.add(m.ones((2, 3))[:, ::-1], 1, order='a').strides
+m.add(m.ones((2, 3)).T, 1, order=None).strides
+m.lcm(m.ones((2, 3), int), 2, order='F').strides
+m.lcm(m.ones((2, 3), int).T, 2, order='A').strides
+[x.strides for x in m.divmod(m.ones((2, 3)), 2, order='F')]
 """
 
 
