@@ -15,7 +15,7 @@ from ._functions import as_class, priority
 from ._functions import asarray as as_array
 from ._ndarray import is_derived, ndarray
 from ._protocols import answers
-from ._setup import MOVE, on
+from ._setup import CLIP, MOVE, on
 from ._ufunc import FUNCTIONS, Made, ufunc
 
 # Methods whose result of no axes is an object of the class, too; those that give ndarray; those that decide themselves.
@@ -49,6 +49,10 @@ def derived(routine: Any, args: tuple[Any, ...], options: dict[str, Any], _: boo
             function, names = _FOLDS[name]
             given = {"axis": None} | dict(zip(names, args[1:], strict=False)) | options
             return FUNCTIONS[function].reduce(args[0], **given)
+        if name == "clip" and options.get("out") is None and len(args) < 4:
+            made = on(_device.__get__(args[0]), routine.__wrapped__, *args, **options)
+            limits = [x for x in (*args[1:], *map(options.get, ("min", "max"))) if x is not None]
+            return args[0].__array_wrap__(as_array(made), (CLIP, (args[0], *limits), 0), not isinstance(made, ndarray))
         if args[0]._is_items and routine.__wrapped__.__module__ not in (*MOVE, _HOME):
             made = routine(as_class(args[0], None), *args[1:], **options)
         else:

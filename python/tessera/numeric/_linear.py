@@ -406,6 +406,11 @@ def _scaled(a: ndarray, b: ndarray) -> Any:
 @_of_spans
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """Sums of products over the last axis of a and the last but one of b."""
+    made = _dot(a, b, out)
+    return made if out is None or numpy.ndim(made) else made[()]  # of out=, too, NumPy gives the number
+
+
+def _dot(a: Any, b: Any, out: Any) -> Any:
     a, b = f.asarray(a), f.asarray(b)
     if out is not None and (not a.ndim or not b.ndim) and f.result_type(a, b).char not in _OF_BLAS:
         return _multiply(a, b, out)

@@ -464,7 +464,9 @@ class ndarray(_core.NumericArray):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if type(self) is ndarray and protocol >= 5:  # NumPy's array is pickled without a copy of its memory
-            return _functions.array, (_setup.to_numpy(self.copy("F" if self.flags.fnc else "C")),)
+            stays = not self.flags.writeable and self.flags.forc  # a buffer that nobody may write to
+            made = _setup.to_numpy(self.copy("F" if self.flags.fnc else "C"))
+            return _read_only if stays else _functions.array, (made,)
         return self.__reduce__()
 
     def __reduce__(self) -> Any:
@@ -615,6 +617,13 @@ class ndarray(_core.NumericArray):
 def _named(name: str) -> type:
     """A class of NumPy's arrays that prints them by the name of one of ours."""
     return type(name, (numpy.ndarray,), {})
+
+
+def _read_only(theirs: numpy.ndarray) -> ndarray:
+    """The array of a pickle that nobody may write to."""
+    made = _functions.array(theirs)
+    made.flags.writeable = False
+    return made
 
 
 def _new(kind: type[ndarray], shape: Any, dtype: Any) -> ndarray:

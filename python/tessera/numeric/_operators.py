@@ -16,7 +16,7 @@ from . import _reduce as r
 from ._joining import concatenate
 from ._meanings import has_meaning
 from ._ndarray import is_derived, ndarray
-from ._setup import ALL_FAULTS, NO_VALUE, told_as
+from ._setup import ALL_FAULTS, CLIP, NO_VALUE, told_as
 from ._ufunc import FUNCTIONS, select
 
 INNER = ("power_operator",)
@@ -25,7 +25,6 @@ _SQUARE = FUNCTIONS["square"]
 # Of floats, as NumPy has it.
 _POWERS = {(int, 2): _SQUARE, (float, 2.0): _SQUARE, (float, 0.5): FUNCTIONS["sqrt"],
            (int, -1): FUNCTIONS["reciprocal"]}  # fmt: skip
-_CLIP: Any = vars(numpy)["_core"].umath.clip
 _maximum, _minimum, _isnan = FUNCTIONS["maximum"], FUNCTIONS["minimum"], FUNCTIONS["isnan"]
 
 
@@ -86,7 +85,7 @@ def clip(a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, 
 
             fail_first("clip", (given, a_min, a_max), (out,), **asked)
         raise
-    return out.__array_wrap__(out, (_CLIP, (given, a_min, a_max, out), 0), False)  # which asks all three for masks
+    return out.__array_wrap__(out, (CLIP, (given, a_min, a_max, out), 0), False)  # which asks all three for masks
 
 
 _MOST_DECIMALS = 308  # of float64, beyond which a power of 10 is infinite
@@ -492,8 +491,9 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> ndarray:
     n = x.shape[0] if N is None else N
     columns = f.ones((x.shape[0], n), f.result_type(x, numpy.int_))
     columns[:, 1:] = x[:, None]
-    made = r.cumprod(columns, 1)
-    return made if increasing else made[:, ::-1].copy()
+    if n > 2:  # products begin with the elements: ones times infinities would be NaN
+        columns[:, 1:] = r.cumprod(columns[:, 1:], 1)
+    return columns if increasing else columns[:, ::-1].copy()
 
 
 def isscalar(element: Any) -> bool:

@@ -229,6 +229,7 @@ _FIRST_OF_OTHERS = 256  # numbers of dtypes that other packages register, some o
 
 # Modules whose functions take items: they only move elements, or ask what they are.
 MOVE = frozenset(f"{__package__}.{name}" for name in ("_functions", "_index", "_io", "_joining", "_methods", "_more"))
+CLIP: Any = vars(numpy)["_core"].umath.clip  # the function that the method is, for classes that ask
 NO_VALUE: Any = numpy._NoValue  # the default of arguments that NumPy tells from None
 
 

@@ -204,6 +204,7 @@ def argpartition(
 ) -> ndarray:
     """Places of elements as `partition` puts them."""
     a = f.asarray(a)
+    a = a if a.ndim else a.reshape(1)
     _check_places(a, kth, axis)
     return argsort(a, axis)
 

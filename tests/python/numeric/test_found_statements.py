@@ -4,6 +4,7 @@ can name, and how many warnings of a category must be NumPy's. `m` is the module
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from typing import Any
 
@@ -557,6 +558,19 @@ m.add.reduceat(m.ones((2, 2), 'c8'), [0, 1], axis=0, out=m.zeros((2, 2), 'i4'))
 m.ones(3, 'c8').astype('>u2')
 m.ones((2, 3), 'c8').T.astype('>f4', order='F')
 m.einsum('ij->', m.ones((2, 3), 'i1'), out=m.zeros((2, 3), 'u8'))
+part(m, m.ma.var(m.ma.array(m.array([[3, 6e4], [1, 2]], 'f2'), mask=m.array([[0, 0], [0, 1]], bool)), axis=1))
+m.ma.innerproduct(m.ma.array([1.0, 2]), m.ma.array([3.0, 4], mask=[1, 0]))
+m.ma.inner(m.ma.array(3.0), [[4.0], [5.0]])
+m.ma.clip(m.array(3.0), 0, 1)
+part(m, m.ma.clip(m.ma.array(3.0, mask=True), 0, 1))
+part(m, m.clip(m.ma.array(3.0), 0, 1))
+m.ma.array(3.0, mask=True).clip(0, 1) is m.ma.masked
+m.ma.clip([3.0, 4], 0, 1, fill_value=7, hardmask=True).fill_value
+m.ma.clip([3.0, 4], 0, 1, fill_value=7, hardmask=True).hardmask
+m.ma.array([3.0, 4], mask=[0, 0]).clip(0, 1).mask
+m.ma.array(3.4).round()
+m.ma.array(3.4, mask=True).round() is m.ma.masked
+m.ma.array([3.4, 1], mask=[1, 0]).round(out=m.ma.zeros(2)).mask
 m.bitwise_xor(m.array([1, 2], 'i4'), -0.0, signature='ii->i')
 m.add(2.5, m.array([1, 2], 'i4'), signature='ii->i', casting='no')
 m.add(m.array([1, 2], 'i4'), 2.5, signature='ii->i', casting='equiv')
@@ -576,6 +590,19 @@ m.add(m.ones((2, 3)).T, 1, order=None).strides
 m.lcm(m.ones((2, 3), int), 2, order='F').strides
 m.lcm(m.ones((2, 3), int).T, 2, order='A').strides
 [x.strides for x in m.divmod(m.ones((2, 3)), 2, order='F')]
+m.vander(m.array([-np.inf + 0j, 2]), 2)
+m.vander(m.array([1, 2, 3], 'u8'), 4, True)
+m.vander(m.array([1.0, 2]), 1)
+m.argpartition(m.array(1, 'u1'), 0, axis=0)
+m.argpartition(m.array(1, 'u1'), 1, axis=0)
+m.array(7.5).argpartition(0, axis=0)
+(a := m.arange(3), a.setflags(write=False), pickle.loads(pickle.dumps(a, 5)).flags.writeable)
+(a := m.arange(3), a.setflags(write=False), pickle.loads(pickle.dumps(a, 4)).flags.writeable)
+(a := m.arange(6)[::2], a.setflags(write=False), pickle.loads(pickle.dumps(a, 5)).flags.writeable)
+pickle.loads(pickle.dumps(m.ones(3), 5)).flags.writeable
+m.dot(m.array(2, 'f2'), m.array(3, 'f2'), out=m.array(0, 'f2'))
+m.array(2.0).dot(m.array(3.0), out=m.array(0.0))
+m.dot(m.ones(3), m.ones(3), out=m.array(0.0))
 """
 
 
@@ -608,7 +635,7 @@ def outcome(text: str, m: Any) -> tuple[Any, list[str]]:
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
-            made = eval(text, {"m": m, "np": np, "part": part, "shares": shares, "after": after})
+            made = eval(text, {"m": m, "np": np, "part": part, "shares": shares, "after": after, "pickle": pickle})
             for x in made if isinstance(made, tuple) else (made,):
                 np.asarray(x)  # what waits tells of its faults
         except Exception as error:  # noqa: BLE001  its class is compared

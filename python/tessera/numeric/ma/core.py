@@ -2,6 +2,7 @@
 # ruff: noqa: F821  names of the adopted program
 """The masked array and its functions."""
 
+import functools
 from typing import Any
 
 import numpy
@@ -58,8 +59,11 @@ def var(
     rest = self.count(axis=axis, **keeps) - ddof
     middle = self.mean(axis, dtype, keepdims=True) if mean is NO_VALUE else mean
     away = self - middle
-    square = away.real**2 + away.imag**2 if away.dtype.kind == "c" else away**2
-    total = square.sum(axis, **keeps)
+    if away.dtype.kind == "c":
+        away = away.real**2 + away.imag**2
+    else:
+        away *= away  # in its own dtype: a power is computed in one that holds integers, too
+    total = away.sum(axis, **keeps)
     if numpy.ndim(rest):
         made = divide(total, rest)
         made._mask = mask_or(getmaskarray(self).all(axis, **keeps), rest <= 0)  # NaN is not masked
@@ -165,6 +169,45 @@ def _flat_item(self: Any, indx: Any) -> Any:
     return made
 
 
+def _inner(a: Any, b: Any) -> Any:
+    """Sums of products over the last axes of both, zeros in the place of what is masked."""
+    x, y = (np.atleast_1d(filled(each, 0)) for each in (a, b))
+    return _as_masked(np.inner(x, y))
+
+
+def _as_masked(made: Any) -> Any:
+    """An array as a masked one; numbers, whose `view` knows NumPy's classes alone, as they are."""
+    return made.view(MaskedArray) if isinstance(made, ndarray) else made
+
+
+def _clip(theirs: Any) -> Any:
+    """The program's clip, which makes a view of what it gives, and says what is filled in."""
+
+    @functools.wraps(theirs)
+    def clip(*args: Any, fill_value: Any = NO_VALUE, hardmask: Any = NO_VALUE, **options: Any) -> Any:
+        made = _as_masked(np.clip(*args, **options))
+        if fill_value is not NO_VALUE:
+            made.fill_value = fill_value
+        if hardmask is not NO_VALUE:
+            made._hardmask = bool(hardmask)
+        return made
+
+    return clip
+
+
+def _round(inner: Any) -> Any:
+    """The program's round, which makes a view of numbers, too."""
+
+    @functools.wraps(inner)
+    def round(self: Any, decimals: Any = 0, out: Any = None) -> Any:
+        if self.ndim or out is not None:
+            return inner(self, decimals, out)
+        made = self._data.round(decimals)
+        return masked if self._mask else made
+
+    return round
+
+
 def _mean(inner: Any) -> Any:
     """The program's mean; of float16 it calls the dtype's type, which makes NumPy's arrays of ours."""
 
@@ -184,7 +227,8 @@ _METHODS = (take, var, _insert_masked_print, tolist)
 
 def _mend(names: dict[str, Any]) -> None:
     """Methods that the adopted program has otherwise; some are functions of the module, too."""
-    finish = names["MaskedArray"].__array_finalize__  # which compares places in memory, on a GPU too
+    kind = names["MaskedArray"]
+    finish = kind.__array_finalize__  # which compares places in memory, on a GPU too
     told = ("_interface" if n == "__array_interface__" else n for n in finish.__code__.co_names)
     finish.__code__ = finish.__code__.replace(co_names=tuple(told))
     reductions = (
@@ -193,10 +237,12 @@ def _mend(names: dict[str, Any]) -> None:
         _logical("all", "Whether all elements are true that are not masked.", True),
         _logical("any", "Whether an element is true that is not masked.", False),
     )
-    for method in (*_METHODS, *reductions, _mean(names["MaskedArray"].mean)):
-        setattr(names["MaskedArray"], method.__name__, method)
+    for method in (*_METHODS, *reductions, _mean(kind.mean), _round(kind.round)):
+        setattr(kind, method.__name__, method)
     names.update((method.__name__, method) for method in _METHODS)
     names["MaskedIterator"].__getitem__ = _flat_item
+    names["inner"] = names["innerproduct"] = functools.wraps(names["inner"])(_inner)
+    names["clip"] = _clip(names["clip"])
 
 
 __getattr__, __dir__ = home(globals(), "numpy.ma.core", _mend)
