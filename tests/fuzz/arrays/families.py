@@ -25,7 +25,7 @@ EXACT = {
     "methods": [
         "m.{add|maximum|bitwise_or|subtract}.accumulate({x}, axis={single_axis}, out={z})",
         "m.{maximum|minimum|logical_or}.reduce({x}, axis={axis}, out={z}{where})",
-        "(r := m.{two}({x}, {o}, order={'C'|'F'|'A'|'K'}), r.strides if r.size > 1 else 0)",
+        "(r := m.{two}({x}, {o}, order={'C'|'F'|'A'|'K'}), steps(r))",
         "m.{two}({x}, {o}, signature={'dd->d'|'ff->f'|'ii->i'|('f4', 'f4', None)|(None, None, 'f8')}{casting})",
         "m.{two}({x}, {o}, subok=False)",
         "m.{two}.{nin|nout|nargs|identity|signature|__name__}",
@@ -322,7 +322,8 @@ EXACT = {
         "m.arange(m.datetime64('2001-01-01'), m.datetime64('2001-01-09'), {2|3})",
         "m.datetime_data({date}.dtype)",
         "{date}.{tolist|item|view|tobytes|dtype|max|min}()",
-        "m.{isin|searchsorted|where}({date}, {date})",
+        "m.{isin|where}({date}, {date})",
+        "m.searchsorted(m.sort({date}), {date})",
         "m.{where}({date} > {date}, {date}, {date})",
         "{date}.astype({'M8[h]'|'M8[ms]'|'M8'|'U'|object|'M8[Y]'})",
         "m.array({['2001-02-03', 'NaT']|['2001', '2002']}, {'M8[D]'|'M8'|'M8[s]'})",
