@@ -103,7 +103,8 @@ bool ts__nd_axes_of(const nd_group *group, uint64_t folded, nd_axes *axes)
         }
         axes->extent[axes->rank++] = group->shape[d];
     }
-    axes_sort(axes, group->n_places);
+    if (!group->in_order)
+        axes_sort(axes, group->n_places);
     axes_join(axes, group->n_places);
     if (!axes->rank) {
         axes->rank = 1;

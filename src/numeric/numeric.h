@@ -477,6 +477,7 @@ typedef struct nd_group {
     uint64_t rows; /* of its narrow nodes; 0: it has none */
     bool is_apart; /* places of one buffer have no memory in common */
     bool tells;    /* a node has faults to tell of */
+    bool in_order; /* elements are walked as the axes are written, however they lie */
     const int64_t *shape;
     nd_node *nodes[ND_GROUP_NODES]; /* operands before those who use them */
     nd_place places[ND_GROUP_MEMORY];

@@ -78,6 +78,18 @@ static void places_write(void *user, ts_module *module, ts_builder *b)
     ts__delete(alloc, g, sizeof *g);
 }
 
+/* Tiles whose elements are written in order, one tile after the other: on the host they have several elements along the
+ * last axis and those axes behind which all lies in one tile; elsewhere elements of a tile are written in any order. */
+static void places_tiles_in_order(group_kernel *k)
+{
+    bool is_whole = places_on_host(k->group->graph);
+    for (uint32_t d = k->axes.rank; d-- > 0;) {
+        if (!is_whole)
+            k->tile[d] = 1;
+        is_whole = is_whole && k->tile[d] >= k->axes.extent[d];
+    }
+}
+
 static ts_status places_run(places_scatter *s, nd_group *group, ts_error *err)
 {
     nd_launch launch;
@@ -86,8 +98,8 @@ static ts_status places_run(places_scatter *s, nd_group *group, ts_error *err)
     if (!ts__nd_axes_of(group, 0, &s->k.axes))
         return ts_fail(err, TS_UNSUPPORTED, "indices with more than %d axes that do not lie as one", TS_MAX_RANK);
     ts__nd_kernel_tiles(&s->k);
-    for (uint32_t d = 0; d < s->k.axes.rank && !s->unique && !places_on_host(group->graph); d++)
-        s->k.tile[d] = 1; /* elements of a tile are written in any order there */
+    if (!s->unique)
+        places_tiles_in_order(&s->k);
     ts__nd_kernel_places(&s->k);
     s->k.own = 0;
     if (s->unique)
@@ -117,6 +129,7 @@ static ts_status places_into(ts_nd *to, nd_node *value, nd_node *offsets, nd_nod
     ts_buffer *buffer;
     TS_TRY(ts__nd_memory(to, TS_ND_CAUSE_places, false, &data, &buffer, err));
     ts__nd_group_begin(&group, to->graph, value);
+    group.in_order = !how->unique;
     bool fits = ts__nd_group_add(&group, value);
     s.of.value = group.n_nodes - 1;
     fits = fits && ts__nd_group_add(&group, offsets);

@@ -166,6 +166,34 @@ def _shape_of(arrays: list[ndarray], checks: bool) -> tuple[int, ...]:
         ) from None
 
 
+def _steps(a: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of an array that is broadcast to the last axes of a shape; 0 along an axis of one element."""
+    first = builtins.max(a.ndim - len(shape), 0)
+    steps = [0 if n == 1 else step for n, step in zip(a.shape[first:], a.strides[first:], strict=True)]
+    return (0,) * (len(shape) - len(steps)) + tuple(steps)
+
+
+def _is_inside(steps: list[tuple[int, ...]], axis: int, other: int) -> bool | None:
+    """Whether an axis is walked inside one that is written behind it: if it is in all arrays that have strides along
+    both. None: no array says it."""
+    said = [abs(each[axis]) < abs(each[other]) for each in steps if each[axis] and each[other]]
+    return _all(said) if said else None
+
+
+def _walked(steps: list[tuple[int, ...]], rank: int) -> list[int]:
+    """The axes in which NumPy's iterator walks arrays of such strides, the innermost one last."""
+    axes: list[int] = []  # innermost first
+    for axis in range(rank)[::-1]:
+        at = len(axes)
+        for i in range(len(axes))[::-1]:
+            inside = _is_inside(steps, axis, axes[i])
+            if inside is False:
+                break
+            at = i if inside else at
+        axes.insert(at, axis)
+    return axes[::-1]
+
+
 class Places:
     """A key applied to an array: a view of it, and element places in that view. ``words``: as many last axes are
     taken whole, whatever the key is: those of what an element is made of. ``looks``:
@@ -183,6 +211,7 @@ class Places:
         self.looks = looks
         self.view = a[tuple(parts.basic)] if parts.basic else a
         self.shape = _shape_of(arrays, checks)
+        self.steps = [_steps(each, self.shape) for each in arrays]
         for i, axis in parts.unchecked.items():  # no places of arrays without elements, nor of those that meet them
             is_checked = checks and 0 not in self.shape
             arrays[i] = self._wrap(arrays[i], a.shape[axis], axis) if is_checked else arrays[i].astype(numpy.intp)
@@ -197,6 +226,21 @@ class Places:
             return bounded(index, extent, axis)
         self.looks.append(_Look(index, extent, axis, _core.numeric_missed()))
         return f.asarray(_place(index, extent))
+
+    def in_turn(self, values: ndarray, given: Any) -> tuple[ndarray, ndarray]:
+        """Offsets and values in the order in which NumPy writes them: as the arrays of places lie in memory, and the
+        array that was given. Of equal places the last one stays."""
+        rank, offsets = len(self.shape), self.offsets
+        along = _steps(given, offsets.shape)
+        steps = [*self.steps, along[self.before : self.before + rank]]
+        axes = _walked(steps, rank)
+        may_turn = len(self.steps) > 1 or rank > 1
+        back = [may_turn and _all(each[d] <= 0 for each in steps) and _any(each[d] for each in steps) for d in axes]
+        if axes == list(range(rank)) and not _any(back):
+            return offsets, values
+        order = [*range(self.before), *(self.before + d for d in axes), *range(self.before + rank, offsets.ndim)]
+        key = (slice(None),) * self.before + tuple(slice(None, None, -1 if b else 1) for b in back)
+        return offsets.transpose(order)[key], f.broadcast_to(values, offsets.shape).transpose(order)[key]
 
     def _offsets(self, arrays: list[ndarray], axes: list[int], kept: list[int]) -> ndarray:
         item = self.view.itemsize
@@ -360,7 +404,13 @@ def set_item(a: ndarray, key: Any, value: Any) -> None:
         _check_parts(values, a)
     if places.offsets.size:
         given = given if values.dtype is a.dtype or items else in_dtype(values, a.dtype)
-        _core.numeric_scatter(places.view, places.offsets, given, places.unique)
+        offsets = places.offsets
+        is_single = math.prod(places.rest[: -1 if items else None]) == 1  # at each place, else NumPy goes by rows
+        if not places.unique and places.shape and is_single and isinstance(value, (ndarray, numpy.ndarray)):
+            offsets, given = places.in_turn(given, value)
+        if not places.unique and offsets.ndim > 8:  # axes of a kernel, unless they lie as fewer
+            offsets, given = (f.ascontiguousarray(f.broadcast_to(each, offsets.shape)) for each in (offsets, given))
+        _core.numeric_scatter(places.view, offsets, given, places.unique)
 
 
 # -- places of true elements ---------------------------------------------------------------------------
