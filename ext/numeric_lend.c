@@ -247,7 +247,8 @@ static PyObject *lend_own(lend_call *c, PyObject *array)
         return NULL;
     ts_buffer *buffer = NULL;
     bool only_reads = c->row->how == LEND_READS || c->row->how == LEND_MEETS;
-    PyObject *made = lend_memory(c->state, array, writes || only_reads, &buffer);
+    bool is_apart = c->row->how == LEND_WRITES && !(ND(array)->flags & TS_ND_READONLY); /* NumPy looks for overlaps */
+    PyObject *made = lend_memory(c->state, array, writes || only_reads || is_apart, &buffer);
     if (!made) {
         ts_buffer_release(buffer);
         return NULL;
@@ -464,8 +465,8 @@ static bool lend_labels(core_state *state, PyObject *const *args, Py_ssize_t n, 
     return text && i + 1 == n;
 }
 
-/* Whether the products of a call's elements are few: of one for each combination of the labels of einsum; of elements
- * that all meet all others. */
+/* Whether the products of a call's elements are few, but some: of one for each combination of the labels of einsum; of
+ * elements that all meet all others. NumPy's einsum reads arrays of no element by their strides. */
 static bool lend_meet_few(const lend_call *c, PyObject *const *args, Py_ssize_t n)
 {
     int64_t extents['z' + 1];
@@ -478,7 +479,9 @@ static bool lend_meet_few(const lend_call *c, PyObject *const *args, Py_ssize_t 
     else
         for (Py_ssize_t i = 0; i < n; i++)
             products *= numeric_is_array(c->state, args[i]) ? (double)ND(args[i])->count : 1;
-    return products <= c->row->most;
+    for (Py_ssize_t i = 0; i < n; i++)
+        products *= !numeric_is_array(c->state, args[i]) || ND(args[i])->count;
+    return products && products <= c->row->most;
 }
 
 /* Calls NumPy's function with what stands for the arguments. */

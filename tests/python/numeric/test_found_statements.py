@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tessera.numeric as tn
+from tessera import _core
 
 STATEMENTS = """
 (a := m.zeros(2, 'f2'), m.copyto(a, np.float64(1e20), where=m.array([False, False])), a)
@@ -79,6 +80,7 @@ m.floor_divide(m.ones((2, 3), 'i2'), 2**40, out=m.ones(5, 'u2'))
 m.maximum(m.ones(3, 'i2'), 2, out=m.ones(3, 'u2'))
 [repr(m.nextafter(m.array([0.0, -0.0, 1], f), m.array([-0.0, 0.0, 1], f))) for f in ('f2', 'f4', 'f8')]
 m.einsum('ij,jk', m.ones((3, 0)), m.array([[1, np.inf]]))
+m.einsum('ij, jk', m.ones((3, 0)), m.array([[1, np.inf]]))
 m.einsum('ij,jk->k', m.ones((0, 3)), m.ones((3, 2)))
 m.cross(m.array(3), m.ones((2, 3)))
 m.tensordot(m.ones((2, 3)), m.ones((2, 3)), 5)
@@ -647,6 +649,14 @@ def public(kind: type) -> type:
     return next(base for base in kind.__mro__ if base.__module__ in ("builtins", "numpy.exceptions"))
 
 
+@pytest.fixture(params=[False, True], ids=["ours", "lent"])
+def _lends(request):
+    before = _core.numeric_lends(request.param)
+    yield
+    _core.numeric_lends(before)
+
+
+@pytest.mark.usefixtures("_lends")
 @pytest.mark.parametrize("text", STATEMENTS.strip().splitlines())
 def test_found_statements_are_numpys(text):
     (wanted, theirs), (found, ours) = outcome(text, np), outcome(text, tn)
@@ -676,6 +686,7 @@ def test_numbers_of_derived_arrays_are_asked_of_their_class():
         tn.array([tn.array(1.0).view(Other)])
 
 
+@pytest.mark.usefixtures("_lends")
 def test_values_in_the_same_memory_are_not_put_before_an_error():
     for m in (np, tn):
         a = m.arange(5) + 7
