@@ -477,9 +477,11 @@ CHECK_DIVISORS(uint16_t)
 CHECK_DIVISORS(uint32_t)
 CHECK_DIVISORS(uint64_t)
 
-bool ts__nd_check_divisors(ts_dtype dtype, int64_t n, const char *data, int64_t step)
+bool ts__nd_check_divisors(ts_dtype from, ts_dtype loop, int64_t n, const char *data, int64_t step)
 {
-    switch (ts_dtype_bytes(dtype)) {
+    if (nd_kind(from) == 'f') /* whose fractions are no divisors */
+        return false;
+    switch (ts_dtype_bytes(check_wrapped(from, loop))) {
     case 1: return check_divisors_uint8_t(n, data, step);
     case 2: return check_divisors_uint16_t(n, data, step);
     case 4: return check_divisors_uint32_t(n, data, step);
@@ -548,12 +550,8 @@ static bool check_is_good(const nd_check *check, const nd_node *node, uint32_t i
     const nd_in *in = &node->in[i];
     ts_dtype from = (ts_dtype)in->dtype, to = (ts_dtype)node->dtype;
     int64_t at[TS_ND_RANK] = {0}, inner = node->rank ? node->shape[node->rank - 1] : 1;
-    if (divides)
-        from = check_wrapped(from, (ts_dtype)node->loop);
-    if (divides && nd_kind(from) == 'f') /* whose fractions are no divisors */
-        return false;
     if (in->kind == ND_IN_NUMBER)
-        return divides ? ts__nd_check_divisors(from, 1, (const char *)in->bits, 0)
+        return divides ? ts__nd_check_divisors(from, (ts_dtype)node->loop, 1, (const char *)in->bits, 0)
                        : ts__nd_check_range(from, to, 1, (const char *)in->bits, 0);
     if (in->kind != ND_IN_LOAD || (check->kept && (char *)ts_buffer_data(in->buffer) == check->kept))
         return false;
@@ -563,7 +561,7 @@ static bool check_is_good(const nd_check *check, const nd_node *node, uint32_t i
         const char *data = in->data;
         for (uint32_t d = 0; d + 1 < node->rank; d++)
             data += at[d] * node->strides[i][d];
-        good = divides ? ts__nd_check_divisors(from, inner, data, step)
+        good = divides ? ts__nd_check_divisors(from, (ts_dtype)node->loop, inner, data, step)
                        : ts__nd_check_range(from, to, inner, data, step);
         for (uint32_t d = node->rank; d-- > 1 && ++at[d - 1] == node->shape[d - 1];)
             at[d - 1] = 0;

@@ -568,7 +568,7 @@ typedef enum nd_look { ND_LOOK_NOWHERE, ND_LOOK_RESULT, ND_LOOK_DIVISORS, ND_LOO
 nd_look ts__nd_check_look(ts_nd_fn fn, ts_dtype from, ts_dtype loop, ts_dtype result); /* from: of operand 0 */
 /* Those looks at n elements, `step` bytes from one to the next; false where their dtype is not looked at. */
 bool ts__nd_check_finite(ts_dtype dtype, int64_t n, const char *data); /* without gaps */
-bool ts__nd_check_divisors(ts_dtype dtype, int64_t n, const char *data, int64_t step);
+bool ts__nd_check_divisors(ts_dtype from, ts_dtype loop, int64_t n, const char *data, int64_t step);
 bool ts__nd_check_range(ts_dtype from, ts_dtype to, int64_t n, const char *data, int64_t step);
 /* An element as two doubles, enough to say what it is. */
 void ts__nd_check_read(const void *data, ts_dtype dtype, double x[2]);

@@ -612,13 +612,13 @@ static bool quick_is_good(const nd_quick *quick, const nd_quick_call *q)
     uint64_t bits[2];
     if (!in->array)
         return i && ts__nd_number(in, (ts_dtype)quick->loop, bits) == 0 &&
-               ts__nd_check_divisors((ts_dtype)quick->loop, 1, (const char *)bits, 0);
+               ts__nd_check_divisors((ts_dtype)quick->loop, (ts_dtype)quick->loop, 1, (const char *)bits, 0);
     if (q->rank != 1)
         return false;
     const nd_quick_place *from = &q->place[p];
     ts_dtype dtype = (ts_dtype)from->dtype;
     int64_t step = q->stride[p][0] * (int64_t)ts_dtype_bytes(dtype);
-    return i ? ts__nd_check_divisors(dtype, q->count, from->data, step)
+    return i ? ts__nd_check_divisors(dtype, (ts_dtype)quick->loop, q->count, from->data, step)
              : ts__nd_check_range(dtype, (ts_dtype)quick->result, q->count, from->data, step);
 }
 
