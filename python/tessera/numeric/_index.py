@@ -600,6 +600,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
     """Elements at places along an axis, other places as they are."""
     arr = f.asarray(arr)
     if axis is None:
+        _check_flat(indices)
         arr, axis = f.ravel(arr), 0
     return arr[_along(arr, indices, axis)]
 
@@ -607,9 +608,15 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
 def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
     """Values to places along an axis."""
     if axis is None:
-        put(arr, indices, f.broadcast_to(values, numpy.shape(indices)))
+        _check_flat(indices)
+        f.asarray(arr).flat[indices] = values
         return
     arr[_along(arr, indices, axis)] = values
+
+
+def _check_flat(indices: Any) -> None:
+    if f.asarray(indices).ndim != 1:
+        raise ValueError("when axis=None, `indices` must have a single dimension.")
 
 
 def _along(arr: ndarray, indices: Any, axis: int) -> tuple[Any, ...]:

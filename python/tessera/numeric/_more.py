@@ -415,6 +415,8 @@ def median(
     lines = a.transpose([*kept, *axes]).reshape([*(a.shape[d] for d in kept), n])
     if not n:
         return r.mean(a, axis, out=out, keepdims=keepdims)
+    if overwrite_input and f.may_share_memory(a, lines):
+        lines.partition([*range((n - 1) // 2, n // 2 + 1), *((-1,) if a.dtype.kind in "fcmM" else ())])
     ordered = sort(lines)
     middle = r.mean(ordered[..., (n - 1) // 2 : n // 2 + 1], -1)
     made = f.asarray(middle)

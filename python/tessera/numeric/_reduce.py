@@ -536,6 +536,8 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
     if not a.ndim:
         a = a.reshape(1)
     axis = normalize(axis_number(axis), a.ndim)
+    if dtype is not None and dtype_of(dtype).kind in "mM":
+        return _by_numpy(name, "accumulate", a, axis, dtype, out)
     if _items.is_items(a) or (dtype is not None and stored_as(dtype_of(dtype)) is ITEMS and dtype_of(dtype).isnative):
         return _by_numpy(name, "accumulate", a, axis, dtype, out)
     if has_meaning(a):
@@ -572,14 +574,20 @@ def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
     return copy_of(made, out, casting="unsafe")
 
 
+def _without_unit(dtype: Any) -> Any:
+    """What ``dtype=`` of cumsum and cumprod names: NumPy reads no unit there."""
+    named = None if dtype is None else dtype_of(dtype)
+    return numpy.dtype(named.char) if named is not None and named.kind in "mM" else dtype
+
+
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> ndarray:
     """Sums of the first elements along an axis."""
-    return accumulate("sum", a, axis, dtype, out)
+    return accumulate("sum", a, axis, _without_unit(dtype), out)
 
 
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> ndarray:
     """Products of the first elements along an axis."""
-    return accumulate("prod", a, axis, dtype, out)
+    return accumulate("prod", a, axis, _without_unit(dtype), out)
 
 
 def _cumulative(

@@ -588,7 +588,7 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
 
 def check_loop(function: Any, dtype: Any) -> None:
     """An error where a function has no loop of one dtype, which ``dtype=`` of its reductions names."""
-    letter = None if dtype is None else f.dtype_of(dtype).char
+    letter = None if dtype is None else named_dtype(dtype).char
     if letter in _KINDS and f"{letter}{letter}->{letter}" not in function.types:
         raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {function.__name__}")
 

@@ -401,6 +401,37 @@ m.take(m.zeros((0, 0)), [0, 1], axis=0, mode='clip')
 m.take(m.zeros((0, 2)), [0, 1], axis=0, mode='clip')
 m.unpackbits(m.array(3, 'u1'), axis=-1)
 m.unpackbits(m.array(3, 'u1'), axis=1)
+m.cumsum(m.array([1, 2], 'm8[s]'), dtype='m8[s]')
+m.cumsum(m.array([[1, 2], [3, 4]], 'm8[s]'), 0, 'm8[ms]')
+m.array([1, 2], 'm8[s]').cumsum(dtype='m8[ms]')
+m.cumsum(m.array([1.5, 2]), dtype='m8[s]')
+m.cumsum(m.array([1, 2], 'u1'), dtype='m8')
+m.cumsum(m.array([1, 2], 'u1'), dtype='M8[s]')
+m.cumsum(m.array([1, 2], 'M8[s]'), dtype='m8[s]')
+m.cumprod(m.array([1, 2], 'u1'), dtype='m8')
+m.cumprod(m.array([1, 2], 'm8[s]'), dtype='m8[ms]')
+m.cumulative_sum(m.array([1, 2], 'm8[s]'), dtype='m8[s]')
+m.add.accumulate(m.array([1, 2]), dtype='m8[s]')
+m.multiply.accumulate(m.array([1, 2]), dtype='m8')
+m.multiply.accumulate(m.array([1, 2]), dtype='m8[s]')
+m.maximum.accumulate(m.array([1, 2]), dtype='m8')
+m.add.accumulate(m.ones(3), dtype='>f8')
+m.hypot.reduce(m.ones(3), dtype='>f8')
+m.hypot.accumulate(m.ones(3), dtype='>f8')
+m.put_along_axis(m.zeros((2, 2)), m.array([[0, 1], [1, 0]]), 5, None)
+after(m.zeros((2, 2)), lambda a: m.put_along_axis(a, m.array([0, 3]), m.array([[1, 2]]), None))
+m.put_along_axis(m.zeros((2, 2)), m.array([0.0, 3]), m.array([1, 2]), None)
+m.put_along_axis(m.zeros((2, 2)), m.array([0, 4]), 1, None)
+m.take_along_axis(m.zeros((2, 2)), m.array([[0, 1], [1, 0]]), None)
+m.take_along_axis(m.arange(4).reshape(2, 2).T, m.array([0, 1]), None)
+m.take_along_axis(m.arange(4).reshape(2, 2), m.array([0, 7]), None)
+after(m.array([3, 1, 2]), lambda a: m.median(a, overwrite_input=True))
+after(m.array([[3, 1, 2], [9, 2, 5], [0, 3, 1]]), lambda a: m.median(a, overwrite_input=True))
+after(m.array([[3, 1, 2], [9, 2, 5], [0, 3, 1]]), lambda a: m.median(a, 0, overwrite_input=True))
+after(m.array([[3, 1, 2], [9, 2, 5], [0, 3, 1]]), lambda a: m.median(a, (0, 1), overwrite_input=True))
+after(m.array([[3, 1, 2], [9, 2, 5]]), lambda a: m.median(a.T, 1, overwrite_input=True))
+after(m.array([3, 1, np.nan, 5, 2]), lambda a: m.median(a, overwrite_input=True))
+m.median(m.arange(3).imag, overwrite_input=True)
 m.array([m.array(-4), 3], dtype='u4')
 m.array([m.array(4j), 3], dtype='f4')
 m.percentile(m.zeros(0, 'i4').imag, 50)
@@ -684,6 +715,21 @@ def test_numbers_of_derived_arrays_are_asked_of_their_class():
 
     with pytest.raises(TypeError):
         tn.array([tn.array(1.0).view(Other)])
+
+
+@pytest.mark.parametrize("kinds", [("i1", "i2"), ("i8", "i8"), ("u2", "f8")])
+@pytest.mark.parametrize("name", ["remainder", "floor_divide", "fmod"])
+def test_divisors_that_become_0_are_told_of_each_time(name, kinds):
+    for divisor in (512, 0.5, 3):
+        for _ in range(3):
+            said = []
+            for m in (np, tn):
+                x, y = m.array([7, 4], kinds[0]), m.array([divisor, 2]).astype(kinds[1])
+                with warnings.catch_warnings(record=True) as seen:
+                    warnings.simplefilter("always")
+                    made = np.asarray(getattr(m, name)(x, y, dtype="i1", casting="unsafe"))
+                said.append((made.tolist(), [str(each.message) for each in seen]))
+            assert said[0] == said[1]
 
 
 @pytest.mark.usefixtures("_lends")
