@@ -30,7 +30,9 @@ IN_PLACE = {"_sort_in_place": "sort", "_partition": "partition"}
 # Functions that write to one of their arguments, and which.
 WRITE = {**dict.fromkeys(IN_PLACE, 0), "ufunc.at": 1, "Generator.shuffle": 1, "RandomState.shuffle": 1}
 NAMESPACES = {"tessera.numeric.fft": "fft", "tessera.numeric.linalg": "linalg"}  # NumPy's, of functions of ours
-KEEP = ("nan_to_num", "partition", "sort", "unique")  # functions whose result has the byte order of their array
+KEEP = frozenset(
+    "nan_to_num partition setdiff1d sort unique unique_all unique_counts unique_inverse unique_values".split()
+)  # functions whose result has the byte order of their array
 
 
 def is_items(x: Any) -> bool:

@@ -25,6 +25,26 @@ INNER: tuple[str, ...] = ()
 METHODS: dict[str, Any] = {}
 
 
+# -- grids ---------------------------------------------------------------------------------------------
+
+
+def meshgrid(
+    *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> tuple[ndarray, ...]:
+    """Coordinates along axes as arrays of a grid."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    rank = len(xi)
+    made = [
+        f.ravel(x).reshape([-1 if k == d else 1 for k in range(rank)]) for d, x in enumerate(xi)
+    ]
+    if indexing == "xy" and rank > 1:
+        made = [f.swapaxes(x, 0, 1) for x in made]
+    if not sparse:
+        made = list(f.broadcast_arrays(*made))
+    return tuple(x.copy() for x in made) if copy else tuple(made)
+
+
 # -- differences ---------------------------------------------------------------------------------------
 
 

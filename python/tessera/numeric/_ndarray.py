@@ -349,7 +349,8 @@ class ndarray(_core.NumericArray):
                 options["out"] = options["out"][0]
             return getattr(function, method)(*inputs, **options)
         by_operator = getattr(operator, OPERATORS.get(function.__name__, ""), None)
-        if by_operator and method == "__call__" and not options and is_derived(inputs[1]):
+        is_array = not isinstance(inputs[0], numpy.generic)  # whose operators call functions
+        if by_operator and is_array and method == "__call__" and not options and is_derived(inputs[1]):
             return by_operator(_functions.asarray(inputs[0]), inputs[1])
         if getattr(numpy, function.__name__, None) is not function:  # another library's, of whatever name
             return self._by_host(function, method, inputs, options)

@@ -100,7 +100,10 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     if out is not None and out.size != a.size:
         raise ValueError(f"invalid output shape: {out.shape}, but the result has {a.shape}")
     if a.dtype.kind in "iu" and decimals >= 0:
-        return r.scalar_of(f.copy(a)) if out is None else f.copy_of(a, out)
+        if out is None:
+            return r.scalar_of(f.copy(a))
+        f.copyto(out, a)
+        return out
     if a.dtype.kind == "b":
         if decimals:
             raise TypeError("bools are rounded to no decimals: round(a, 0), or a.astype(float)")
@@ -441,23 +444,6 @@ def diag(v: Any, k: int = 0) -> ndarray:
 def diagflat(v: Any, k: int = 0) -> ndarray:
     """A matrix with all elements on a diagonal."""
     return diag(f.ravel(v), k)
-
-
-def meshgrid(
-    *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
-) -> tuple[ndarray, ...]:
-    """Coordinates along axes as arrays of a grid."""
-    if indexing not in ("xy", "ij"):
-        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    rank = len(xi)
-    made = [
-        f.ravel(x).reshape([-1 if k == d else 1 for k in range(rank)]) for d, x in enumerate(xi)
-    ]
-    if indexing == "xy" and rank > 1:
-        made = [f.swapaxes(x, 0, 1) for x in made]
-    if not sparse:
-        made = list(f.broadcast_arrays(*made))
-    return tuple(x.copy() for x in made) if copy else tuple(made)
 
 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:

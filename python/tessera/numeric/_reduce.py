@@ -140,6 +140,8 @@ def tell_of_first(a: ndarray, axes: tuple[int, ...], dtype: Any) -> bool:
     """Tells of what is lost of the first elements of a reduction, which NumPy casts before all others. Whether no more
     is told of: loops of floats for extremes forget it."""
     if a.size and a.dtype != dtype:
+        if not a.ndim:  # which NumPy casts before, too
+            _cast(a, dtype, "cast")
         _cast(a[tuple(slice(0, 1) if d in axes else slice(None) for d in range(a.ndim))], dtype, "cast")
     return dtype.kind in "fc" and dtype.itemsize > 2 and math.prod(a.shape[d] for d in axes) > 1
 
@@ -160,6 +162,15 @@ def warn_of_parts(a: ndarray, dtype: Any, times: int = 1) -> None:
     the first ones, which a reduction begins with, and the others."""
     if a.dtype.kind == "c" and dtype is not None and numpy.dtype(dtype).kind in "iuf":
         for _ in range(times):
+            warn_of_lost_parts(user_level())
+
+
+def warn_of_out(loop: Any, out: Any) -> None:
+    """Tells of parts that are lost where a reduction of complex numbers is written to a real array: NumPy casts what it
+    begins with, and what it gives."""
+    to = out[0] if isinstance(out, tuple) and out else out
+    if loop.kind == "c" and isinstance(to, ndarray) and to.dtype.kind in "iuf":
+        for _ in range(2):
             warn_of_lost_parts(user_level())
 
 
@@ -216,18 +227,22 @@ def fold(
     if name in ("sum", "prod"):
         target = out.dtype if dtype is None and isinstance(out, ndarray) else None
         dtype = loop_of(dtype) if dtype is not None else target or sum_dtype(a.dtype)
-        warn_of_parts(a, dtype, 2 if initial is None else 1)
+        if target is None or target.kind == "b" or a.dtype.kind != "c":
+            warn_of_parts(a, dtype, 2 if initial is None else 1)
+        warn_of_out(a.dtype if target is not None else dtype, out)
         if dtype.kind == "b":  # sums of bools are bools where a bool is asked for
             return fold(
                 "any" if name == "sum" else "all", a, axis, None, out, keepdims, initial, where
             )
         if target is not None:
             dtype = dtype_into(a, out) or sum_dtype(a.dtype)
-        a = _cast(a, dtype, "reduce") if dtype.kind in "iu" or dtype.itemsize < a.itemsize else a
+        a = _cast(a, dtype, "reduce" if a.ndim else "cast") if dtype.kind in "iu" or dtype.itemsize < a.itemsize else a
     else:
         dtype = dtype_into(a, out) if dtype is None else dtype
         begins = name in ("max", "min") and (initial is None or initial is NO_VALUE)
         warn_of_parts(a, dtype, 2 if begins else 1)
+        if name in ("max", "min"):
+            warn_of_out(dtype_of(dtype) if dtype is not None else a.dtype, out)
         a = a if dtype is None else _in_loop(a, dtype, axes if begins else None)
     no_start = initial is None or initial is NO_VALUE
     has_first = initial is not None and not (no_start and name in ("max", "min"))  # a start, or a neutral element
@@ -407,6 +422,8 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     if _is_few(a, n, 0):
         _warn_empty("Mean of empty slice")
     total = sum(a, axis, inner, keepdims=keeps, where=where)
+    if inner is not None:
+        warn_of_out(inner, out)
     given = outer if out is None or inner is None else inner  # of float16 into an array: not rounded before
     return into(_quotient(total, n, given), out, "unsafe")
 

@@ -20,7 +20,7 @@ from ._meanings import has_meaning
 from ._ndarray import ndarray
 from ._reduce import (
     axis_number, begun, dtype_into, fitting_mask, given_mask, into, mask_of, reduced_axes, start_of, sum_dtype,
-    tell_of_first, warn_of_parts
+    tell_of_first, warn_of_out, warn_of_parts
 )
 from ._setup import (
     ALL_FAULTS, INVALID, NO_VALUE, WEAK_KINDS, on, report, told_as, user_level, warn_of_lost_parts
@@ -540,7 +540,8 @@ def reduce(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any
     begins = initial is None or (initial is NO_VALUE and name not in IDENTITIES)
     warn_of_parts(a, dtype, 2 if begins else 1)
     forgets = begins and dtype is not None and tell_of_first(a, axes, f.dtype_of(dtype)) and name in _CLEARING
-    a, kind = told_as("reduce", 0 if forgets else ALL_FAULTS, _loop, function, a, dtype)
+    a, kind = told_as("reduce" if a.ndim or begins else "cast", 0 if forgets else ALL_FAULTS, _loop, function, a, dtype)
+    warn_of_out(kind, out)
     if len(axes) > 1 and not free:
         raise ValueError(f"reduction operation '{name}' is not reorderable, so at most one axis may be specified")
     mask = fitting_mask(a, True if where is None else where)
@@ -647,6 +648,8 @@ def _put_into(out: ndarray, made: ndarray) -> Any:
 def _walk_dtype(function: Any, a: ndarray, dtype: Any, out: Any) -> Any:
     """The dtype that accumulate and reduceat compute in: that which is named, which the function must have a loop of;
     or with ``out=`` that which holds both its elements and the array's. None: that of the elements."""
+    if function.__name__ == "ldexp":
+        raise TypeError("ldexp has no accumulate and no reduceat: its loops take a float and an integer")
     if dtype is not None:
         check_loop(function, dtype)
         return dtype

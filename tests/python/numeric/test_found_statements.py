@@ -636,6 +636,32 @@ pickle.loads(pickle.dumps(m.ones(3), 5)).flags.writeable
 m.dot(m.array(2, 'f2'), m.array(3, 'f2'), out=m.array(0, 'f2'))
 m.array(2.0).dot(m.array(3.0), out=m.array(0.0))
 m.dot(m.ones(3), m.ones(3), out=m.array(0.0))
+m.min(m.ones((2, 3), 'c8'), axis=1, out=m.zeros(2))
+m.max(m.ones((2, 3), 'c8'), axis=1, out=m.zeros(2), initial=1, where=m.ones((2, 3), bool))
+m.add.reduce(m.ones((2, 3), 'c8'), axis=1, out=(m.zeros(2),))
+m.add.reduce(m.ones((2, 3), 'c8'), axis=1, dtype='c16', out=m.zeros(2, 'i4'))
+m.add.reduce(m.ones((2, 3), 'c8'), axis=1, dtype='f4', out=m.zeros(2, 'i4'))
+m.add.reduce(m.ones((2, 3), 'c8'), axis=1, out=m.zeros(2, bool))
+m.subtract.reduce(m.ones((2, 3), 'c8'), axis=1, out=m.zeros(2))
+m.mean(m.ones((2, 3), 'c8'), axis=1, out=m.zeros(2))
+m.minimum.reduce(m.array(np.nan), axis=None, dtype='i8')
+m.add.reduce(m.array(np.nan), axis=None, dtype='u1')
+m.bitwise_or.reduce(m.array(np.nan), axis=None, dtype='i8')
+m.fmax.reduce(m.array(np.nan), axis=None, dtype='i8')
+m.round(m.array([[1, 2, 3]]), 0, out=m.zeros(3, int))
+m.round(m.array([[1, 2, 3]]), 0, out=m.zeros((3, 1), int))
+m.round(m.array([[1, 2, 3]]), 0, out=m.zeros(3, 'u1'))
+np.float64(0) / m.ma.masked is m.ma.masked
+m.ma.getdata(np.float64(1) / m.ma.array([0.0, 1], mask=[1, 0]))
+m.ma.average(m.ma.array(m.zeros(0), mask=m.zeros(0, bool)), weights=m.zeros(0)) is m.ma.masked
+m.ldexp.reduceat(m.ones(3, 'i2'), [0])
+m.ldexp.reduceat(m.ones(3, 'i2'), [7])
+m.ldexp.accumulate(m.ones((0, 3), bool))
+[x.dtype.str for x in m.meshgrid(m.array([1, 2], '>i4'), m.array(['a', 'b']), [1, 2])]
+m.unique_values(m.array([2, 1, 1], '>i4')).dtype.str
+[x.dtype.str for x in m.unique_all(m.array([2, 1, 1], '>f8'))]
+m.setdiff1d(m.array([2, 1, 1], '>i4'), [1]).dtype.str
+m.union1d(m.array([2, 1, 1], '>i4'), [1]).dtype.str
 """
 
 
