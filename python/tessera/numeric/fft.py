@@ -116,6 +116,8 @@ def _lines(
     if n < 1:
         raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
     factor, axis = _factor(n, norm, inverse, a.dtype), f.normalize(axis, a.ndim)
+    if a.dtype.kind in "SU":
+        numpy.result_type(a.dtype, 1.0)  # which refuses texts, as NumPy's transforms do
     if reals == "from" and a.dtype.kind == "c":
         raise TypeError(f"a transform of real numbers cannot take {a.dtype}: use fft, or give it the real part")
     if a.device != "cpu":
