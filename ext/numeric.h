@@ -390,6 +390,9 @@ enum { NUMERIC_REDUCE, NUMERIC_ACCUMULATE, NUMERIC_REDUCEAT, NUMERIC_AT };
 PyObject *numeric_walked(core_state *state, int which, PyObject *const *args, Py_ssize_t n);
 int numeric_walk_init(PyObject *module);
 
+/* numeric_flat.c */
+int numeric_flat_init(PyObject *module);
+
 /* numeric_view.c */
 /* A function or method whose common calls, without keywords, need no Python: NULL without exception where a call is
  * another. `which`: of functions that share one. */

@@ -12,49 +12,17 @@ from typing import Any
 
 import numpy
 
+from .. import _core
 from . import _functions as f
 from ._ndarray import ndarray
 from ._setup import on
 
 
-class flatiter:
+class flatiter(_core.NumericFlat):
     """The elements of an array in row-major order: indexed as an array of one axis, and an iterator."""
 
     __module__ = "tessera.numeric"
-
-    def __init__(self, array: ndarray) -> None:
-        self._array, self._next = array, 0
-
-    @property
-    def base(self) -> ndarray:
-        """The array."""
-        return self._array
-
-    @property
-    def index(self) -> int:
-        """The place of the next element."""
-        return self._next
-
-    @property
-    def coords(self) -> tuple[int, ...]:
-        """The indices of the next element."""
-        place, made = self._next, []
-        for extent in self._array.shape[:0:-1]:
-            made.append(place % extent if extent else 0)
-            place //= max(extent, 1)
-        return (place, *made[::-1]) if self._array.ndim else ()
-
-    def __len__(self) -> int:
-        return self._array.size
-
-    def __iter__(self) -> flatiter:
-        return self
-
-    def __next__(self) -> Any:
-        if self._next >= self._array.size:
-            raise StopIteration
-        self._next += 1
-        return self[self._next - 1]
+    __slots__ = ()
 
     def _key(self, key: Any) -> Any:
         if isinstance(key, tuple):
@@ -97,7 +65,8 @@ class flatiter:
             raise IndexError("arrays used as indices must be of integer (or boolean) type")
         return key if chosen.ndim else self._key(chosen.item())
 
-    def __getitem__(self, key: Any) -> Any:
+    def _taken(self, key: Any) -> Any:
+        """The elements that a key names which is another one than the place of an element."""
         key = self._key(key)
         plain = f.as_class(self._array, None)
         if isinstance(key, int):  # one element: no copy of the others
@@ -128,7 +97,8 @@ class flatiter:
             chosen = f.asarray(chosen // extent)
         return tuple(places[::-1])
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def _written(self, key: Any, value: Any) -> None:
+        """The same, of assignments."""
         if not self._array.flags.writeable:
             raise ValueError("underlying array is read-only")
         if isinstance(key, tuple) and not key:

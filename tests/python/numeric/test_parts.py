@@ -124,6 +124,61 @@ def test_flat_reads_and_writes_row_major(order, key):
             a.flat[bad]
 
 
+LAYOUTS = {
+    "rows": lambda a: a, "columns": lambda a: a.T, "back": lambda a: a[::-1, ::-2], "one": lambda a: a[1, 1, 1, ...],
+    "empty": lambda a: a[:, :0], "again": lambda m: m[:, None, :1] * 1, "vector": lambda a: a[1, 0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["f8", "i2", "c16", "?", "M8[s]", "S3", ">f4", [("x", "i4"), ("y", "f8")]])
+def test_flat_walks_as_numpys(layout, dtype):
+    source = np.arange(36).reshape(3, 3, 4).astype("i4").astype(dtype)
+    if layout == "again" and source.dtype.kind not in "fic":
+        return
+    theirs, ours = (LAYOUTS[layout](x) for x in (source, tn.asarray(source)))
+    got, wanted = list(ours.flat), list(theirs.flat)
+    assert list(map(type, got)) == list(map(type, wanted)) and got == wanted
+    walks = theirs.flat, ours.flat
+    for _ in wanted:
+        one, other = walks
+        assert (one.index, one.coords) == (other.index, other.coords) and next(one) == next(other)
+    assert not wanted or [i for i, _ in tn.ndenumerate(ours)] == [i for i, _ in np.ndenumerate(theirs)]
+    assert all(ours.flat[i] == theirs.flat[i] for i in range(-len(wanted), len(wanted)))
+    for place in (len(wanted), -len(wanted) - 1, 2**70):
+        with pytest.raises(IndexError):
+            ours.flat[place]
+
+
+@pytest.mark.parametrize("value", [1, 2.5, float("nan"), 300, -1, 10**30, 1j, "3", True, [1], [1, 2]])
+@pytest.mark.parametrize("dtype", ["f8", "i1", "u8", "?", "c8", ">i2", "S3"])
+@pytest.mark.filterwarnings("ignore")
+def test_flat_elements_are_set_as_numpys(dtype, value):
+    found = []
+    for m in np, tn:
+        a = m.asarray(np.zeros((3, 4), dtype))[:, ::-2]
+        try:
+            a.flat[-2] = value
+            found.append(a.tolist())
+        except (ValueError, TypeError, OverflowError) as error:
+            found.append(type(error))
+    assert repr(found[0]) == repr(found[1])
+
+
+def test_flat_walks_see_what_is_written_meanwhile():
+    for m in np, tn:
+        a = m.arange(6.0).reshape(2, 3).T * 1
+        seen = []
+        for x in a.flat:
+            seen.append(float(x))
+            a += 10
+        assert seen == [0, 13, 21, 34, 42, 55]
+    walk = tn.arange(3).flat
+    with pytest.raises(TypeError):
+        del walk[0]
+    assert iter(walk) is walk and len(walk) == 3 and walk.base.tolist() == [0, 1, 2]
+
+
 def test_flat_steps_over_elements_and_not_over_copies(monkeypatch):
     x = np.arange(12.0).reshape(3, 4).copy("F")
     a, seen = tn.array(x), []
