@@ -1052,8 +1052,8 @@ int core_numeric_init(PyObject *module, core_state *state)
         PyModule_AddObjectRef(module, "NumericArray", (PyObject *)type) < 0 || numeric_call_init(module, state) < 0 ||
         numeric_faults_init(module) < 0 || numeric_half_init(module) < 0 || numeric_product_init(module) < 0 ||
         numeric_routine_init(module) < 0 || numeric_order_init(module) < 0 || numeric_walk_init(module) < 0 ||
-        numeric_flat_init(module) < 0 || numeric_lend_init(module) < 0 || numeric_loop_init(module, state) < 0 ||
-        numeric_doctor_init(module) < 0)
+        numeric_flat_init(module) < 0 || numeric_bytes_init(module) < 0 || numeric_lend_init(module) < 0 ||
+        numeric_loop_init(module, state) < 0 || numeric_doctor_init(module) < 0)
         return -1;
     return PyModule_AddFunctions(module, numeric_functions);
 }

@@ -393,6 +393,9 @@ int numeric_walk_init(PyObject *module);
 /* numeric_flat.c */
 int numeric_flat_init(PyObject *module);
 
+/* numeric_bytes.c */
+int numeric_bytes_init(PyObject *module);
+
 /* numeric_view.c */
 /* A function or method whose common calls, without keywords, need no Python: NULL without exception where a call is
  * another. `which`: of functions that share one. */

@@ -69,11 +69,19 @@ def of_words(words: ndarray, dtype: Any) -> ndarray:
     return words._view(0, dtype, words.shape[:-1], words.strides[:-1], words.base is None)
 
 
-def _turned(a: ndarray, dtype: Any) -> ndarray:
-    """The bytes of numbers in the other order, a view."""
+def _bytes(a: ndarray, dtype: Any) -> ndarray:
+    """The bytes of numbers, each part's along the last axis, a view."""
     parts = (2, a.itemsize // 2) if dtype.kind == "c" else (a.itemsize,)
     steps = (a.itemsize // 2, 1)[-len(parts) :]
-    return a._view(0, numpy.uint8, a.shape + parts, a.strides + steps)[..., ::-1]
+    return a._view(0, numpy.uint8, a.shape + parts, a.strides + steps)
+
+
+def turned(a: ndarray, dtype: Any) -> ndarray:
+    """Numbers as those of a dtype in the other byte order: a copy."""
+    made = f.empty_like(f.as_class(a, None), dtype)
+    if not _core.numeric_turn(a, made, a.itemsize // (2 if dtype.kind == "c" else 1)):
+        _bytes(made, dtype)[...] = _bytes(a, dtype)[..., ::-1]
+    return made
 
 
 def loaded(a: ndarray) -> ndarray:
@@ -84,8 +92,7 @@ def loaded(a: ndarray) -> ndarray:
     if a.dtype.isnative:
         words = a._words(8)
         return of_words(copy_of(words, order="C" if _repeats(a) else "K"), dtype)
-    made = copy_of(_turned(a, dtype), order="C")
-    return made._view(0, dtype, a.shape, made.strides[: a.ndim], True)
+    return turned(a, dtype)
 
 
 def truth(a: ndarray) -> Any:
@@ -293,19 +300,7 @@ def converted(a: ndarray, dtype: Any, order: str = "K") -> ndarray:
 
 def _stored(a: ndarray, dtype: Any) -> ndarray:
     """Numbers in the byte order of a dtype."""
-    if a.dtype == dtype:
-        return a
-    made = f.empty_like(a, dtype)
-    _turned(made, dtype)[...] = f.ascontiguousarray(a)._view(
-        0, numpy.uint8, *_bytes(f.ascontiguousarray(a), a.shape, dtype)
-    )
-    return made
-
-
-def _bytes(a: ndarray, shape: Any, dtype: Any) -> tuple[Any, Any]:
-    """Shape and strides of the bytes of numbers, as `_turned` has them."""
-    parts = (2, a.itemsize // 2) if dtype.kind == "c" else (a.itemsize,)
-    return (*shape, *parts), (*a.strides[a.ndim - len(shape) :], *(a.itemsize // 2, 1)[-len(parts) :])
+    return a if a.dtype == dtype else turned(a, dtype)
 
 
 def _fits(source: Any, target: Any) -> bool:

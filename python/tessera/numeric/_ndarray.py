@@ -583,9 +583,12 @@ class ndarray(_core.NumericArray):
 
     def byteswap(self, inplace: bool = False) -> ndarray:
         """The elements with their bytes in the other order."""
-        whole = _functions.array(self, order="C").reshape(self.shape or 1)
         parts = {"c": self.itemsize // 2, "U": 4, "S": 1, "V": 1}  # of records below, each field by itself
         part = max(parts.get(self.dtype.kind, self.itemsize), 1)
+        made = _functions.empty(self.shape, self.dtype, device=self.device)
+        if _core.numeric_turn(self, made, part):
+            return _functions.copy_of(made, self) if inplace else made
+        whole = _functions.array(self, order="C").reshape(self.shape or 1)
         turned = (
             whole.view("u1")
             .reshape(-1, part)[:, ::-1]

@@ -12,6 +12,7 @@ import sys
 import numpy as np
 import pytest
 import tessera.numeric as tn
+from tessera import _core
 
 PACKED = np.dtype([("tag", "i1"), ("x", "f4"), ("n", "i8"), ("v", "f4", (3,))])  # fields at places of no multiple
 ALIGNED = np.dtype([("a", "i1"), ("b", "f8"), ("in", [("c", "u2"), ("d", "S3")])], align=True)
@@ -420,3 +421,41 @@ def test_moved_elements_keep_their_byte_order(dtype):
         made, wanted = call(tn, tn.array(theirs)), call(np, theirs)
         assert (made.dtype, made.dtype.char) == (wanted.dtype, wanted.dtype.char), i
         assert made.tolist() == wanted.tolist(), i
+
+
+BYTE_ORDERS = {
+    "rows": lambda a: a, "columns": lambda a: a.T, "back": lambda a: a[::-1, 1:, ::-2], "gaps": lambda a: a[:, :, 1],
+    "empty": lambda a: a[:0], "one": lambda a: a[2, 1, 3], "moved": lambda a: a.transpose(1, 2, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", BYTE_ORDERS)
+@pytest.mark.parametrize("dtype", ["i2", "u4", "i8", "f2", "f4", "f8", "c8", "c16", "M8[s]", "U3"])
+def test_bytes_in_the_other_order_are_numpys(layout, dtype):
+    raw = np.arange(5 * 4 * 6 * np.dtype(dtype).itemsize, dtype="u1") % 61
+    source = np.arange(120).astype(dtype).reshape(5, 4, 6) if dtype == "U3" else raw.view(dtype).reshape(5, 4, 6)
+    if (layout, dtype) == ("one", "U3"):  # NumPy turns the address of such a scalar's text
+        return
+    other = np.dtype(dtype).newbyteorder()
+    made = []
+    for m in np, tn:
+        a = BYTE_ORDERS[layout](m.asarray(source))
+        turned = m.asarray(a.astype(other))
+        packed = m.frombuffer(b"x" + source.astype(other).tobytes(), other, offset=1).reshape(5, 4, 6)
+        packed = BYTE_ORDERS[layout](packed)
+        again = m.array(a)
+        if isinstance(a, m.ndarray):
+            again.byteswap(inplace=True)
+        results = [turned, m.asarray(turned.astype(dtype)), m.asarray(packed.astype(dtype)), a.byteswap(), again]
+        made.append([(r.dtype.str, r.shape, r.tobytes()) for r in map(np.asarray, results)])
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 40000])
+def test_numbers_of_the_other_byte_order_are_computed_with(n):
+    source = np.linspace(-3, 5, n)
+    theirs, ours = source.astype(">f8"), tn.asarray(source).astype(">f8")
+    assert (ours + 1).dtype == (theirs + 1).dtype and (ours + 1).tobytes() == (theirs + 1).tobytes()
+    assert ours[::-2].astype("f4").tobytes() == theirs[::-2].astype("f4").tobytes()
+    with pytest.raises(ValueError, match="differ"):
+        _core.numeric_turn(ours, tn.zeros(n + 1), 8)
