@@ -10,6 +10,7 @@
  */
 #include "base/widths.h"
 #include "numeric/walk.h"
+#include <math.h>
 
 enum { PICK_INDICES = 4, PICK_ROW_BYTES = 1 << 22, /* bytes that one thread picks by rows or points */
        PICK_BLOCK = 256 };                         /* points whose offsets are computed together */
@@ -350,13 +351,43 @@ ts_status ts_nd_pick_to(ts_nd *a, const ts_nd_pick *pick, const ts_nd_operand *v
     return TS_OK;
 }
 
-/* What is joined to elements: an array of the same dtype, or a number that the dtype holds. */
-static bool pick_is_value(const ts_nd *a, const ts_nd_operand *values, char element[16])
+/* Whether results in a wider dtype, rounded to that of the operands, are those that are computed in theirs. */
+static bool pick_rounds_once(ts_nd_fn fn, char kind)
+{
+    bool is_sum = fn == TS_ND_add || fn == TS_ND_subtract, is_best = fn == TS_ND_maximum || fn == TS_ND_minimum ||
+                                                                     fn == TS_ND_fmax || fn == TS_ND_fmin;
+    return is_sum || (kind == 'f' && (is_best || fn == TS_ND_multiply || fn == TS_ND_divide));
+}
+
+/* Whether joining a number of the host language, which NumPy makes an int64, a float64 or a complex128 of, gives the
+ * same in the dtype of the elements: it is exact there, and no wider loop rounds otherwise. */
+static bool pick_keeps(const ts_nd *a, ts_nd_fn fn, const ts_nd_operand *number)
+{
+    const double whole = 9007199254740992.0; /* 2^53: integers up to it are exact */
+    char kind = nd_kind((ts_dtype)a->dtype);
+    if (number->kind == 'b')
+        return true;
+    if (kind == 'i' || kind == 'u')
+        return number->kind == 'i' && a->dtype != TS_DTYPE_uint64;
+    double re = number->kind == 'i' ? (double)number->i : number->f;
+    if (number->is_big || number->is_huge || (number->kind == 'i' && fabs(re) > whole))
+        return false;
+    if (a->dtype == TS_DTYPE_float64 || a->dtype == TS_DTYPE_complex128)
+        return true;
+    bool is_single = a->dtype == TS_DTYPE_float32 || a->dtype == TS_DTYPE_complex64;
+    double im = number->kind == 'c' ? number->im : 0;
+    return is_single && pick_rounds_once(fn, kind) && (double)(float)re == re && (double)(float)im == im;
+}
+
+/* What is joined to elements: an array of the same dtype, or a number that counts as one of it. */
+static bool pick_is_value(const ts_nd *a, ts_nd_fn fn, const ts_nd_operand *values, char element[16])
 {
     const ts_nd *array = values->array;
-    return array ? array->dtype == a->dtype && !array->meaning && array->graph == a->graph &&
-                       !ts_nd_shares(a, array, false)
-                 : ts__nd_element(values, (ts_dtype)a->dtype, element);
+    if (array)
+        return array->dtype == a->dtype && !array->meaning && array->graph == a->graph &&
+               !ts_nd_shares(a, array, false);
+    return (values->dtype ? values->dtype == a->dtype : pick_keeps(a, fn, values)) &&
+           ts__nd_element(values, (ts_dtype)a->dtype, element);
 }
 
 /* Whether NumPy joins such values to an array of one axis without casts. */
@@ -377,7 +408,7 @@ ts_status ts_nd_pick_with(ts_nd *a, ts_nd_fn fn, const ts_nd_pick *pick, const t
     *done = false;
     TS_NEED(err, a, pick, values);
     const nd_walk *walk = ts__nd_walk_of(fn, (ts_dtype)a->dtype);
-    if (!walk || a->meaning || a->flags & TS_ND_READONLY || !pick_is_value(a, values, element))
+    if (!walk || a->meaning || a->flags & TS_ND_READONLY || !pick_is_value(a, fn, values, element))
         return TS_OK;
     TS_TRY(pick_read(a, pick, PICK_ANY, &p, done, err));
     *done = *done && (!values->array || pick_broadcast(&p, values->array, steps));

@@ -274,6 +274,11 @@ def _joined(function: Any, places: ndarray, values: ndarray) -> tuple[ndarray, n
 
 
 _WRAPPING = ("add", "subtract", "multiply")  # whose integers may be taken in any width
+# Those of floats that give the same in a wider dtype, rounded once more.
+_ROUNDING = {
+    "f": frozenset(("add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin")),
+    "c": frozenset(("add", "subtract")),
+}
 
 
 def _at_values(function: Any, a: ndarray, given: Any) -> Any:
@@ -281,24 +286,22 @@ def _at_values(function: Any, a: ndarray, given: Any) -> Any:
     give way here."""
     if type(given) not in (int, float, complex) or a.dtype.kind not in "iufc":
         return f.asarray(given)
+    if type(given) is float and a.dtype == numpy.float64:
+        return given
     exact = numpy.asarray(given)
-    if exact.dtype.kind == "i" and a.dtype == numpy.uint64:  # which with int64 is float64
-        return f.asarray(exact)
+    both = numpy.result_type(a.dtype, exact.dtype)
+    if both == a.dtype:
+        return exact.astype(both)[()]
+    are_integers = exact.dtype.kind in "iu" and both.kind in "iu"
+    if not are_integers and (both.kind != a.dtype.kind or function.__name__ not in _ROUNDING[both.kind]):
+        return f.asarray(exact)  # as of uint64 and int64, for which NumPy takes float64
     with numpy.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = exact.astype(a.dtype.newbyteorder("="))
-    wraps = exact.dtype.kind in "iu" and a.dtype.kind in "iu" and function.__name__ in _WRAPPING
-    return made[()] if wraps or made == exact else f.asarray(exact)
+    return made[()] if made == exact or (are_integers and function.__name__ in _WRAPPING) else f.asarray(exact)
 
 
 _FEW = 64  # places that Python looks through
-
-
-def _fits(x: complex, dtype: Any) -> bool:
-    """Whether a number of Python's is one of a dtype of integers or bools, which take no others without wrapping."""
-    if dtype.kind == "b":
-        return x in (0, 1)
-    return type(x) is int and numpy.iinfo(dtype).min <= x <= numpy.iinfo(dtype).max
 
 
 def _lies_apart(view: ndarray) -> bool:
@@ -329,11 +332,8 @@ def _at_once(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) ->
         return False
     if not _names_once(a, indices):
         return False
-    if a.dtype.kind in "fc" and a.dtype.char not in "dD":
-        given = tuple(_at_values(function, a, x) for x in given)
+    given = tuple(_at_values(function, a, x) for x in given)
     before = a[indices]
-    if a.dtype.kind in "biu" and not all(type(x) is ndarray or _fits(x, a.dtype) for x in given):
-        return False
     if before.dtype != a.dtype or any(f.result_type(a, x) != a.dtype for x in given):
         return False
     made = function(before, *given)

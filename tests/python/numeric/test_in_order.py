@@ -244,6 +244,42 @@ def test_at_adds_numbers_as_float64():
         numpy.testing.assert_array_equal(made, wanted)
 
 
+def _at_outcome(module, name, values, key, number):
+    a = module.array(values)
+    place = key(module)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            getattr(module, name).at(a, place, number)
+        except Exception as error:  # noqa: BLE001
+            return type(error), numpy.asarray(a).tolist(), []
+    return a.dtype, numpy.asarray(a).tolist(), [str(w.message) for w in seen]
+
+
+_PLACES = (lambda m: 0, lambda m: slice(None), lambda m: [0, 1], lambda m: m.arange(5),
+           lambda m: m.arange(3, dtype="i4"), lambda m: m.array([1, 0, 1]),
+           lambda m: m.arange(8) < 4, lambda m: (m.array([2, 2]),))  # fmt: skip
+_NUMBERS = (2, -1, 2**24 + 1, 2**53 + 1, 2**62 + 1, 0.1, 2.0, -7.25, 3 + 0j, 0.1 + 2j)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", "b H i q Q f d F D".split())
+def test_at_takes_numbers_of_python_as_numpy_does(dtype):
+    rng = numpy.random.default_rng(11)
+    low, high = (0, 2**64 - 1) if dtype == "Q" else (-(2**62), 2**62)
+    values = rng.integers(low, high, 8, "Q" if dtype == "Q" else "q").astype(dtype)
+    if dtype in "fdFD":
+        values = (rng.normal(size=8) / 7 + (1j * rng.normal(size=8) if dtype in "FD" else 0)).astype(dtype)
+    for name in ("add", "subtract", "multiply", "divide", "maximum", "bitwise_and"):
+        for number in _NUMBERS:
+            for k, key in enumerate(_PLACES):
+                wanted, made = (_at_outcome(m, name, values, key, number) for m in (numpy, np))
+                assert made[0] == wanted[0], (name, number, k, made, wanted)
+                numpy.testing.assert_array_equal(made[1], wanted[1], f"{name} {number} {k}")
+                if name in ("add", "bitwise_and"):
+                    assert made[2] == wanted[2], (name, number, k)
+
+
 def test_at_takes_values_of_other_dtypes_and_lists_of_places():
     for dtype, value in (("f8", 2), ("f8", numpy.arange(4)), ("i8", True), ("f4", numpy.float32(0.1)), ("u1", 3)):
         wanted, made = numpy.ones(9, dtype), np.ones(9, dtype)
