@@ -77,18 +77,38 @@ static PyObject *lend_make(const numeric_state *n, const lend_form *form)
                 form->flags, NULL);
 }
 
-/* The memory of an array, held until it is released; *late: faults are still to be told of. */
-static ts_status lend_hold(core_state *state, PyObject *array, void **data, ts_buffer **buffer, bool *late,
-                           ts_error *err)
+/* What an array is at one time, for another thread, or what faults call, may give it another header: both are held
+ * until they are released. */
+typedef struct lend_held {
+    ts_nd *array;
+    ts_buffer *buffer;
+    void *data;
+    bool is_late; /* faults are still to be told of */
+} lend_held;
+
+static ts_status lend_hold(core_state *state, PyObject *array, lend_held *held, ts_error *err)
 {
+    *held = (lend_held){0};
     NUMERIC_BEGIN(state);
-    ts_nd *a = ND(array); /* which another thread, or what faults call, may have changed */
-    ts_status status = ts_nd_memory(a, false, data, buffer, err);
-    if (status == TS_OK && *buffer)
-        ts_buffer_retain(*buffer);
-    *late = numeric_is_late(state, a->graph);
+    ts_nd *a = ND(array);
+    ts_status status = ts_nd_memory(a, false, &held->data, &held->buffer, err);
+    if (status == TS_OK) {
+        ts_nd_retain(held->array = a);
+        if (held->buffer)
+            ts_buffer_retain(held->buffer);
+    }
+    held->is_late = numeric_is_late(state, a->graph);
     NUMERIC_END(state);
     return status;
+}
+
+static void lend_let_go(core_state *state, lend_held *held, bool keeps_memory)
+{
+    NUMERIC_BEGIN(state);
+    ts_nd_release(held->array);
+    if (held->buffer && !keeps_memory)
+        ts_buffer_release(held->buffer);
+    NUMERIC_END(state);
 }
 
 /* NumPy's array in the memory of ours, which it keeps alive; *buffer: the memory, which stays until it is released even
@@ -96,27 +116,25 @@ static ts_status lend_hold(core_state *state, PyObject *array, void **data, ts_b
 static PyObject *lend_memory(core_state *state, PyObject *array, bool writes, ts_buffer **buffer)
 {
     ts_error err;
-    void *data = NULL;
-    bool late;
-    ts_status status = lend_hold(state, array, &data, buffer, &late, &err);
-    if (status == TS_OK && late) {
-        NUMERIC_BEGIN(state);
-        ts_buffer_release(*buffer);
-        NUMERIC_END(state);
-        *buffer = NULL;
+    lend_held held;
+    ts_status status = lend_hold(state, array, &held, &err);
+    if (status == TS_OK && held.is_late) {
+        lend_let_go(state, &held, false);
         if (!numeric_data(array, false, false) && PyErr_Occurred()) /* tells of faults */
             return NULL;
-        status = lend_hold(state, array, &data, buffer, &late, &err);
+        status = lend_hold(state, array, &held, &err);
     }
     if (status != TS_OK)
         return core_raise(state, &err);
-    const ts_nd *a = ND(array);
+    const ts_nd *a = held.array;
     bool opens = writes || (!a->count && !(a->flags & TS_ND_READONLY)); /* permutation writes to none in place */
     lend_form form = {numeric_dtype(state, a), a->rank, opens ? NUMPY_WRITEABLE : 0, ts_nd_shape(a), ts_nd_strides(a),
-                      data ? data : state}; /* of no element: any address */
+                      held.data ? held.data : state}; /* of no element: any address */
     PyObject *made = lend_make(state->numeric, &form);
     if (made)
         ((lend_array *)made)->base = Py_NewRef(array);
+    *buffer = held.buffer;
+    lend_let_go(state, &held, true);
     return made;
 }
 
@@ -449,7 +467,11 @@ static bool lend_labels(core_state *state, PyObject *const *args, Py_ssize_t n, 
     Py_ssize_t size, i = 1;
     const char *text = PyUnicode_Check(args[0]) ? PyUnicode_AsUTF8AndSize(args[0], &size) : NULL;
     uint32_t d = 0;
+    if (!text)
+        PyErr_Clear(); /* it has halves of characters; NumPy says what is wrong */
     for (; text && *text && *text != '-'; text++) {
+        if (*text == ' ') /* which NumPy passes over */
+            continue;
         if (*text == ',') {
             i++;
             d = 0;

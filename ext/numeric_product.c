@@ -162,13 +162,26 @@ static const struct product_text {
     {"ij,kj->ik", {2, 2}, PRODUCT_TURNED}, {"ij,ij->i", {2, 2}, PRODUCT_ROWS},
 };
 
+/* Whether a text is another one, but for spaces, which NumPy passes over everywhere but within "->". */
+static bool product_is_text(PyObject *text, const char *wanted)
+{
+    Py_ssize_t n = PyUnicode_GET_LENGTH(text), i = 0;
+    const Py_UCS1 *at = PyUnicode_IS_COMPACT_ASCII(text) ? PyUnicode_1BYTE_DATA(text) : NULL;
+    for (; at && i < n; i++)
+        if (*wanted && at[i] == *wanted)
+            wanted++;
+        else if (at[i] != ' ' || *wanted == '>')
+            return false;
+    return at && !*wanted;
+}
+
 PyObject *numeric_einsum(core_state *state, PyObject *const *args, Py_ssize_t n)
 {
     PyTypeObject *class = state->numeric->array_class;
     if (n != 3 || !PyUnicode_Check(args[0]) || Py_TYPE(args[1]) != class || Py_TYPE(args[2]) != class)
         return NULL;
     const struct product_text *row = product_texts, *end = row + sizeof product_texts / sizeof *product_texts;
-    while (row < end && PyUnicode_CompareWithASCIIString(args[0], row->text) != 0)
+    while (row < end && !product_is_text(args[0], row->text))
         row++;
     const ts_nd *a = ND(args[1]), *b = ND(args[2]);
     bool is_float = a->dtype == TS_DTYPE_float32 || a->dtype == TS_DTYPE_float64;

@@ -224,7 +224,7 @@ def test_sums_of_products_are_lent_by_the_number_of_products():
     rng, most = np.random.default_rng(4), MOST["einsum"]
     for extent in (2, 15, 16, 17):
         arrays = [rng.random((extent, extent)) for _ in range(3)]
-        for text, n in (("ab,cd,ad->bc", 4), ("ab,bc,cd->da", 4), ("ab, bc,cd->da", 6)):  # with a space: by elements
+        for text, n in (("ab,cd,ad->bc", 4), ("ab,bc,cd->da", 4), (" a b, bc,cd -> da", 4)):
             before = tn.host_calls().get("einsum", 0)
             made = tn.einsum(text, *map(tn.array, arrays))
             np.testing.assert_allclose(made, np.einsum(text, *arrays), 1e-12)
@@ -232,6 +232,16 @@ def test_sums_of_products_are_lent_by_the_number_of_products():
     before = tn.host_calls().get("einsum", 0)
     assert tn.einsum("i,i", tn.ones(3), tn.ones(3)) == 3.0 and tn.host_calls().get("einsum", 0) == before
     assert tn.einsum("ab->ba", tn.ones((30, 30))).base is not None
+    for text in ("ij, jk -> ik", " i j,kj->ik", "i,i ", "ij,jk- >ik", "ij,jk-> i k\t", "\ud800,ij"):
+        ranks = [1, 1] if text[0] == "i" and text[1] == "," else [2, 2]
+        found = []
+        for m in (np, tn):
+            x = m.arange(3.0 ** ranks[0]).reshape((3,) * ranks[0])
+            try:
+                found.append(np.asarray(m.einsum(text, x, x)).tolist())
+            except ValueError:
+                found.append(ValueError)
+        assert found[0] == found[1], text
     x = rng.random(MOST["convolve"] // 4)
     for n, is_lent in ((4, True), (5, False)):
         before = tn.host_calls().get("convolve", 0)
