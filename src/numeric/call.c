@@ -234,10 +234,11 @@ static ts_status call_dtypes(call_of *c, ts_error *err)
     if (key && kept->key == key) {
         c->loop = (ts_dtype)kept->loop;
         c->result = (ts_dtype)kept->result;
-    } else
+    } else {
         TS_TRY(call_find_dtypes(c, err));
-    if (key)
-        *kept = (nd_loop){key, (uint8_t)c->loop, (uint8_t)c->result};
+        if (key)
+            *kept = (nd_loop){key, (uint8_t)c->loop, (uint8_t)c->result};
+    }
     return c->call->out ? call_check_output(c, nd_casting(c->call), err) : TS_OK;
 }
 
