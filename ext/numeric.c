@@ -583,15 +583,9 @@ static PyObject *numeric_as(PyObject *self, PyObject *args)
     PyTypeObject *type = (PyTypeObject *)object;
     if (!PyType_Check(object) || !PyType_IsSubtype(type, state->numeric->array_class))
         return PyErr_Format(PyExc_TypeError, "%R is not a class that derives from tessera.numeric.ndarray", object);
-    const ts_nd *from = ND(self);
-    ts_nd *out;
-    ts_error err;
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_view(ND(self), 0, (ts_dtype)from->dtype, from->rank, ts_nd_shape(from),
-                                  ts_nd_strides(from), from->flags, &out, &err);
-    NUMERIC_END(state);
-    if (status != TS_OK)
-        return core_raise(state, &err);
+    ts_nd *out = numeric_whole(state, self);
+    if (!out)
+        return NULL;
     bool is_view = numeric_is_array(state, of);
     PyObject *base = is_view ? numeric_base_of(state, of, type) : ((numeric_array *)self)->base;
     return numeric_wrap_as(state, out, base, type);

@@ -405,6 +405,8 @@ typedef struct numeric_way {
     int which;
 } numeric_way;
 const numeric_way *numeric_way_of(const char *name, bool is_method);
+/* A view of all of an array; NULL with exception. */
+ts_nd *numeric_whole(core_state *state, PyObject *array);
 /* a.view(), a.view(its class), a.view(ndarray); NULL without exception: another call. */
 PyObject *numeric_viewed(core_state *state, PyObject *const *args, Py_ssize_t n);
 /* a.real, a.imag (`which` 1): of complex numbers the part, of others a.real is a; NULL without exception: left to

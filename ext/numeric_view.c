@@ -29,21 +29,29 @@ static PyObject *view_made(core_state *state, PyObject *array, const view_axes *
     return status == TS_OK ? numeric_wrap_view(state, out, array) : core_raise(state, &err);
 }
 
+ts_nd *numeric_whole(core_state *state, PyObject *array)
+{
+    ts_nd *out;
+    ts_error err;
+    NUMERIC_BEGIN(state);
+    const ts_nd *a = ND(array);
+    ts_status status = ts_nd_view(a, 0, (ts_dtype)a->dtype, a->rank, ts_nd_shape(a), ts_nd_strides(a), a->flags, &out,
+                                  &err);
+    NUMERIC_END(state);
+    if (status != TS_OK)
+        core_raise(state, &err);
+    return status == TS_OK ? out : NULL;
+}
+
 PyObject *numeric_viewed(core_state *state, PyObject *const *args, Py_ssize_t n)
 {
     PyObject *class = (PyObject *)state->numeric->array_class, *own = (PyObject *)Py_TYPE(args[0]);
     PyObject *type = n == 1 ? own : args[1];
     if (n > 2 || !PyType_IsSubtype((PyTypeObject *)own, (PyTypeObject *)class) || (type != class && type != own))
         return NULL;
-    const ts_nd *a = ND(args[0]);
-    ts_nd *out;
-    ts_error err;
-    NUMERIC_BEGIN(state);
-    ts_status status = ts_nd_view(a, 0, (ts_dtype)a->dtype, a->rank, ts_nd_shape(a), ts_nd_strides(a), a->flags, &out,
-                                  &err);
-    NUMERIC_END(state);
-    if (status != TS_OK)
-        return core_raise(state, &err);
+    ts_nd *out = numeric_whole(state, args[0]);
+    if (!out)
+        return NULL;
     return type == class ? numeric_wrap_view(state, out, args[0])
                          : numeric_wrap_like(state, out, numeric_base_of(state, args[0], Py_TYPE(args[0])), args[0]);
 }
