@@ -104,7 +104,7 @@ PyObject *numeric_walked(core_state *state, int which, PyObject *const *args, Py
     PyTypeObject *class = state->numeric->array_class;
     if (fn == TS_ND_COUNT || ts_nd_get(fn)->n_in != 2 || n < 2 || Py_TYPE(args[1]) != class || !ND(args[1])->dtype)
         return NULL;
-    if (which == NUMERIC_AT && is_other) /* whose operands it takes otherwise */
+    if (which == NUMERIC_AT && is_other) /* the walker takes operands of other dtypes than it does */
         return NULL;
     if (which == NUMERIC_AT) {
         int done = n == 4 ? numeric_join_at(state, args[1], args[2], args[3], fn) : 0;

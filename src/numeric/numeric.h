@@ -215,7 +215,7 @@ static inline bool nd_same(uint32_t rank, const int64_t *a, const int64_t *b)
     return true;
 }
 /* Makes memory zeros by a call of memset, where compilers would write a loop in microcode (`rep stos`) that takes 10 ns
- * to begin; for what each call needs. */
+ * to begin: of the few bytes that a call clears each time. */
 void ts__nd_clear(void *to, size_t bytes);
 /* The least power of two that is not less. */
 static inline int64_t nd_up(int64_t extent)

@@ -588,7 +588,7 @@ static ts_status stream_take_pending(ts_cpu *cpu, ts_error *err)
 
 ts_status cpu_streams_sync(ts_cpu *cpu, int64_t limit_ns, ts_error *err)
 {
-    int64_t deadline = limit_ns ? ts__deadline(limit_ns) : 0; /* a look asks for no time */
+    int64_t deadline = limit_ns ? ts__deadline(limit_ns) : 0; /* limit 0 means: do not wait, so the clock is not read */
     TS_TRY(stream_each(cpu, stream_wait, deadline, err));
     return stream_take_pending(cpu, err);
 }

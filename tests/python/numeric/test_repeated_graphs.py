@@ -115,7 +115,7 @@ def test_repeated_graphs_compute_what_numpy_does(seed):
             np.testing.assert_array_equal(y, x, err_msg=f"v[{i}] of {shape} after {lines}")
 
 
-def test_more_nodes_than_are_kept_end_at_once():
+def test_more_nodes_than_are_kept_give_what_numpy_does():
     x = tn.arange(2000.0)
     for _ in range(3):
         values = [x + i for i in range(20)]
