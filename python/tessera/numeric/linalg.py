@@ -349,7 +349,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """Norms of matrices: 'fro', 'nuc', and of orders 1, 2, inf and their opposites."""
     x = _float(x)
     if x.ndim < 2:
-        raise ValueError(f"Improper number of dimensions to norm: a matrix has two, found shape {x.shape}")
+        raise numpy.exceptions.AxisError(f"axis -2 is out of bounds: matrices have two dimensions, found {x.shape}")
     size = f.asarray(_absolute(x))
     if ord in (None, "fro", "f"):
         return _sqrt(r.sum(size * size, (-2, -1), keepdims=keepdims))

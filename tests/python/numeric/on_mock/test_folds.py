@@ -70,8 +70,8 @@ TILED = [
 
 
 @pytest.mark.parametrize("fold", unless_short(
-    [("sum", "f2"), ("sum", "i1"), ("max", "i1"), ("argmin", "i4"), ("prod", "c8"), ("spread", "f4")],
-    [("sum", "f4"), ("sum", "u2"), ("sum", "?"), ("any", "?")],
+    [("sum", "f4"), ("sum", "f2"), ("sum", "?"), ("any", "?"), ("argmin", "i4"), ("prod", "c8"), ("spread", "f4")],
+    [("sum", "i1"), ("sum", "u2"), ("max", "i1")],
 ), ids=str)  # fmt: skip
 def test_folds_of_whole_tiles_and_of_others(mock, capfd, monkeypatch, fold) -> None:
     name, dtype = fold
