@@ -17,7 +17,7 @@ from tessera import _core
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "fuzz"))
 
-from arrays import program  # noqa: E402
+from arrays import program, statements  # noqa: E402
 
 PROGRAMS = 3000 if os.environ.get("TESSERA_TEST_LONG") else 30
 
@@ -49,6 +49,45 @@ def test_differences_are_found():
         assert program.difference(x, other if isinstance(other, Exception) else tn.array(other), program.EXACT)
     assert not program.difference(x, tn.array(x), program.EXACT)
     assert program.difference(ValueError("one"), TypeError("other"), program.EXACT)
+
+
+# What NumPy refuses, always.
+REFUSED = ["m.{two}({x})", "m.{two}({x}, {o}, {z}, {z})", "m.broadcast_to({x}, (2, *{x}.shape)).__setitem__(0, 1)",
+           "{x}.newbyteorder()", "m.{two}({x}, Refuses())", "round({x}, {0|1})",
+           "m.linspace(m.timedelta64(0, 's'), m.timedelta64(9, 's'), 3)"]  # fmt: skip
+
+
+@pytest.mark.parametrize("table", [statements.EXACT, statements.NEAR], ids=["exact", "near"])
+def test_each_template_is_a_statement_that_numpy_takes(table, monkeypatch):
+    """Of many numbers of each one, some; `outcome` raises faults of their text itself."""
+    for family, text in [(family, text) for family in table for text in table[family]]:
+        monkeypatch.setattr(statements, "EXACT", {family: [text]})
+        monkeypatch.setattr(statements, "NEAR", {})
+        made = (program.Program(3, number, True, [family]) for number in range(200))
+        taken = (program.outcome(one.source.statement()[0], np, one.theirs)[0] for one in made)
+        assert (text in REFUSED) != any(not isinstance(each, Exception) for each in taken), text
+
+
+def test_what_is_left_out_reads_what_the_statement_reads():
+    arrays = {"a": np.ones(()), "b": np.ones(3), "c": np.ones((0, 3)), "d": np.ones(4), "e": np.ones(2, "f2")}
+    for text, is_out in (
+        ("m.concatenate([a, a], axis=None, out=a[::-1])", False),
+        ("m.add.accumulate(b, axis=0, out=d)", True),
+        ("m.add.accumulate(d, axis=0, out=b)", False),
+        ("m.add.accumulate(a, axis=0, out=b)", False),
+        ("m.cumsum(c, axis=None, out=b)", True),
+        ("m.cumsum(c, axis=0, out=c)", False),
+        ("m.take(b, [0], out=c, mode='wrap')", False),
+        ("m.take(b[:0], [0], mode='wrap')", True),
+    ):
+        assert program.is_left_out(text, arrays) == is_out, text
+    assert program.step_of("m.exp(e, out=b)", arrays) > 0
+    for text in ("m.hypot(e, b, out=d)", "m.mean(e, out=b)"):
+        assert program.step_of(text, arrays) == 0, text
+
+
+def test_values_of_unknown_types_are_reported():
+    assert program.difference(object(), object(), program.EXACT).startswith("unknown")
 
 
 def program_of(text, is_exact):
