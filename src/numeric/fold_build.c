@@ -154,6 +154,13 @@ static fold_acc fold_begin(const nd_emit *e, ts_nd_fold fold)
     return acc;
 }
 
+/* What NumPy's sums begin with, so that those of nothing but -0 are 0. Running sums and parts begin with nothing. */
+static fold_acc fold_zero(const nd_emit *e)
+{
+    ts_val zero = fold_bits(e, 0);
+    return (fold_acc){.value = {zero, e->kind == 'c' ? zero : 0}};
+}
+
 /* ---- walking ------------------------------------------------------------------------------------- */
 
 /* Accumulators as a list of values, for loops and reductions, and back. */
@@ -267,7 +274,7 @@ static fold_acc fold_step(const group_build *g, ts_builder *b, const fold_of *f,
 /* Accumulators of nothing. */
 static fold_acc fold_start(const group_build *g, const nd_emit *e, const fold_of *f)
 {
-    fold_acc acc = fold_begin(e, f->fold);
+    fold_acc acc = f->fold == TS_ND_SUM ? fold_zero(e) : fold_begin(e, f->fold);
     if (f->fold == TS_ND_SPREAD)
         acc.index = ts_int(e->b, ts__nd_emit_type(e, g->k->index), 0);
     return acc;
@@ -412,6 +419,8 @@ nd_val ts__nd_fold_tile(const nd_emit *e, ts_nd_fold fold, nd_val x, ts_val insi
     for (uint32_t d = 0; d < e->rank; d++)
         if (axes >> d & 1 && e->tile[d] > 1)
             acc = fold_join(&tile, fold, d, acc);
+    if (fold == TS_ND_SUM && strchr("fc", e->kind))
+        acc = fold_two(&tile, fold, acc, fold_zero(&tile));
     return acc.value;
 }
 

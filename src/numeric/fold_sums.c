@@ -218,7 +218,7 @@ static bool sums_is_wide(void)
         do {                                                                                                        \
             const char *x = from;                                                                                   \
             char *unused = to;                                                                                      \
-            type all = {is_prod ? 1 : -(part)0, is_prod ? 0 : -(part)0};                                            \
+            type all = {is_prod, 0}; /* sums of nothing but -0 are 0 */                                             \
             do {                                                                                                    \
                 type one = is_prod ? type##_prod(x, n, step) : type##_sum(x, n, step);                              \
                 all = is_prod ? SUMS_TIMES(type, all, one) : (type){all.re + one.re, all.im + one.im};              \
@@ -243,7 +243,7 @@ static bool sums_is_wide(void)
                 const char *x = from + begin * step;                                                                \
                 char *unused = to;                                                                                  \
                 for (int64_t i = 0; i < many; i++)                                                                  \
-                    sums[i] = (type){is_prod ? 1 : -(part)0, is_prod ? 0 : -(part)0};                               \
+                    sums[i] = (type){is_prod, 0};                                                                   \
                 do                                                                                                  \
                     (is_prod ? prod : sum)(sums, x, many, step);                                                    \
                 while (axes_next(folded, &x, &unused));                                                             \

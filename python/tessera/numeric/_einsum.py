@@ -261,7 +261,7 @@ def _by_path(terms: list[Term], result: list[Label], path: Sequence[Sequence[int
     for step in path:
         taken = [terms.pop(i) for i in sorted(step, reverse=True)]
         later = {label for term in terms for label in term.labels}
-        terms.append(_folded(taken[::-1], set(result) | later))
+        terms.append(_folded(taken, set(result) | later))  # the last one first, as NumPy: so results lie as its do
     return _folded(terms, set(result))
 
 

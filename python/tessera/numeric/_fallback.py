@@ -103,10 +103,18 @@ def fallback_report() -> list[Site]:
     return sorted(made, key=lambda site: -site.seconds)
 
 
+_device: Any = _core.NumericArray.device  # what derived classes call so may be an object, as CuPy's
+
+
+def is_away(x: ndarray) -> bool:
+    """Whether an array lies on a GPU."""
+    return bool(_device.__get__(x) != "cpu")
+
+
 def away(x: Any) -> int:
     """Bytes of arrays that lie on a GPU, also in lists, tuples and dicts."""
     if isinstance(x, ndarray):
-        return 0 if x.device == "cpu" else int(x.nbytes)
+        return int(x.nbytes) if is_away(x) else 0
     if type(x) is dict:
         return sum(map(away, x.values()))
     return sum(map(away, x)) if type(x) in (list, tuple) else 0

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy
 
-from ._fallback import away, by_host
+from ._fallback import away, by_host, is_away
 from ._functions import array_shown, asnumpy, copy_of
 from ._ndarray import OPERATORS, ndarray
 from ._setup import is_held, of_numpy, to_numpy
@@ -230,7 +230,7 @@ def called(function: Any, name: str, args: Any, options: Any) -> Any:
             if isinstance(x, HostArray):
                 made = x.view(numpy.ndarray)
             else:
-                made = to_numpy(x) if x.device == "cpu" else copies.lend(x)
+                made = copies.lend(x) if is_away(x) else to_numpy(x)
             lent[id(made)] = x, made
             return made
         if isinstance(x, ufunc):

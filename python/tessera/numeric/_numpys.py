@@ -222,7 +222,8 @@ def home(
             if name in names:
                 return namespace.get(name, names[name])
             inner = f"{namespace['__name__']}.{name}"
-            if not name.startswith("_") and importlib.util.find_spec(inner) is not None:
+            is_package = "__path__" in namespace
+            if is_package and not name.startswith("_") and importlib.util.find_spec(inner) is not None:
                 return importlib.import_module(inner)
         raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
 

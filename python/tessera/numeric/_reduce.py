@@ -267,6 +267,8 @@ def fold(
             made = asarray(FUNCTIONS[_combine[name]](made, start))
         if name == "sum" and made.dtype.kind in "fc" and not start.ndim:
             made = _with_signs_of_zero(made, a, axes, start._scalar(), mask, keepdims)
+    elif initial is None and name == "sum" and dtype.kind in "fc":  # NumPy's begin with the first element then
+        made = _with_signs_of_zero(made, a, axes, -dtype.type(0), mask, keepdims)
     return into(made, out, "unsafe")  # as NumPy's
 
 

@@ -391,3 +391,12 @@ def test_reductions_of_all_elements_stay_arrays(name: str, dtype: str) -> None:
     host = np.arange(1, 7).reshape(2, 3).astype(dtype)
     made, wanted = getattr(cp.asarray(host), name)(), getattr(host, name)()
     assert isinstance(made, cp.ndarray) and made.shape == () and made.dtype == wanted.dtype and made.get() == wanted
+
+
+def test_arrays_of_the_cpu_leave_no_gpu():
+    a = cp.ones(3)
+    if str(a.device) != "<CPU Device 0>" and tn.default_device() != "cpu":
+        pytest.skip("arrays lie on a GPU")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not (a == None).any() and (a != None).all()  # noqa: E711  elements are compared

@@ -280,3 +280,11 @@ def test_views_with_axes_in_another_order_are_numpys(text):
         found = tn.einsum(text, a)
         np.testing.assert_array_equal(np.asarray(found), wanted)
         assert np.shares_memory(wanted, x) == (isinstance(found, tn.ndarray) and tn.shares_memory(found, a))
+
+
+@pytest.mark.parametrize("text", ["ij,jk,kl->il", "ij,jk,kl->li", "ij,kj,kl->il", "bij,bjk,bkl->bil", "kl,jk,ij->il"])
+def test_results_by_a_path_lie_as_numpys(text):
+    arrays = [np.random.default_rng(3).random((6,) * len(word)) for word in text.partition("->")[0].split(",")]
+    wanted, made = np.einsum(text, *arrays, optimize=True), tn.einsum(text, *map(tn.array, arrays), optimize=True)
+    same(made, wanted)
+    assert made.strides == wanted.strides

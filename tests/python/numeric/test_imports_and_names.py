@@ -134,3 +134,13 @@ def test_dates_of_python_beside_arrays_are_told_the_way_out(call):
     ours, theirs = refused(tn, call), refused(numpy, call)
     assert type(ours) is type(theirs) and str(ours) == str(theirs)
     assert "np.timedelta64(x)" in ours.__notes__[0]
+
+
+@pytest.mark.parametrize("path", ["char", "rec", "strings", "emath", "polynomial.polynomial", "polynomial", "ma.core",
+                                  "lib.recfunctions", "lib.scimath"])  # fmt: skip
+def test_modules_without_a_name_are_asked_for_it(path):
+    module = tn
+    for name in path.split("."):
+        module = getattr(module, name)
+    assert not hasattr(module, "xqzwvk") and getattr(module, "xqzwvk", 3) == 3
+    assert "has no attribute 'xqzwvk'" in str(refused(tn, lambda m: module.xqzwvk))

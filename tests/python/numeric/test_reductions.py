@@ -295,3 +295,47 @@ def test_covariances_by_products_are_numpys():
     np.testing.assert_allclose(_more._cov_of(tn.asarray(x), 299), np.cov(x), rtol=1e-12)
     columns = x.astype("f4").T
     np.testing.assert_allclose(_more._cov_of(tn.asarray(columns), 7), np.cov(columns, ddof=0), rtol=1e-12)
+
+
+def signs(made):
+    made = np.asarray(made)
+    return str(made.dtype), made.shape, np.signbit(made.real).tolist(), np.signbit(made.imag).tolist()
+
+
+SUMS_OF_ZEROS = {
+    "sum": lambda m, a: m.sum(a),
+    "method": lambda m, a: a.sum(),
+    "rows": lambda m, a: a.sum(axis=-1),
+    "columns": lambda m, a: a.sum(0, keepdims=True),
+    "turned": lambda m, a: a.T.sum(-1),
+    "mean": lambda m, a: m.mean(a, axis=0),
+    "nansum": lambda m, a: m.nansum(a),
+    "where": lambda m, a: m.sum(a, axis=0, where=a == 0),
+    "nowhere": lambda m, a: m.sum(a, where=a != 0),
+    "from -0": lambda m, a: m.sum(a, axis=0, initial=-0.0),
+    "from nothing": lambda m, a: m.add.reduce(a, 0, initial=None),
+    "parts": lambda m, a: m.add.reduceat(a, [0, 1]),
+    "running": lambda m, a: m.cumsum(a, axis=0),
+    "out": lambda m, a: m.sum(a, axis=0, out=m.ones(a.shape[1:], a.dtype)),
+    "einsum": lambda m, a: m.einsum("i...->...", a),
+    "trace": lambda m, a: m.einsum("ii", a[:2, :2]) if a.ndim == 2 and a.shape[1] > 1 else 0,
+    "chain": lambda m, a: (a + a).sum(-1),
+}
+
+
+@pytest.mark.parametrize("dtype", "efdFD")
+@pytest.mark.parametrize("lend", [False, True])
+def test_sums_of_nothing_but_negative_zeros_have_numpys_sign(dtype, lend):
+    before = _core.numeric_lends(lend)
+    try:
+        compare_sums_of_zeros(dtype)
+    finally:
+        _core.numeric_lends(before)
+
+
+def compare_sums_of_zeros(dtype):
+    for shape in [(2,), (300,), (3, 4), (200, 3), (3, 200), (2, 3, 4)]:
+        zeros = np.full(shape, complex(-0.0, -0.0) if dtype in "FD" else -0.0, dtype)
+        for name, call in SUMS_OF_ZEROS.items():
+            wanted = signs(call(np, zeros))
+            assert signs(call(tn, tn.array(zeros))) == wanted, (name, shape)
