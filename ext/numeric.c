@@ -941,6 +941,7 @@ static PyMethodDef numeric_methods[] = {
     {"_complex_part", numeric_part_of, METH_O,
      "_complex_part(which, /)\n--\n\nReal or imaginary parts of plain arrays, or None."},
     {"_scalar", numeric_item, METH_NOARGS, "The first element, as NumPy's scalar."},
+    {"__sizeof__", numeric_sizeof, METH_NOARGS, "Bytes of the object, and of its elements where they are its own."},
     {"_to", numeric_to, METH_O, "_to(device, /)\n--\n\nA copy on a device; None: where new arrays lie."},
     {"_become", numeric_become, METH_O, "_become(other, /)\n--\n\nThis object is another array from now on."},
     {"_address", numeric_address, METH_NOARGS, "Address of the first element."},

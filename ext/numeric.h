@@ -232,6 +232,7 @@ enum { NUMERIC_IS_BRIEF = 1, NUMERIC_IS_CUDA };
 #define NUMERIC_BRIEF ((void *)(uintptr_t)NUMERIC_IS_BRIEF)
 #define NUMERIC_CUDA ((void *)(uintptr_t)NUMERIC_IS_CUDA)
 PyObject *numeric_get_interface(PyObject *self, void *how);
+PyObject *numeric_sizeof(PyObject *self, PyObject *unused);
 PyObject *numeric_get_argument(PyObject *self, void *how);
 /* Computes what is needed and gives the address of the first element; NULL with exception, or where there is no
  * element. `asks_again`: who asks may drop the exception and ask in another way. */

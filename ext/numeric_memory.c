@@ -28,6 +28,15 @@ static bool numeric_is_host(PyObject *self)
     return ts_device_caps_of(ts_nd_graph_device(ts_nd_graph_home(ND(self)->graph))) & TS_DEVICE_HOST_MEMORY;
 }
 
+/* sys.getsizeof(a): with the elements where they are its own, in host memory. */
+PyObject *numeric_sizeof(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    bool has_elements = !((numeric_array *)self)->base && numeric_is_host(self);
+    int64_t elements = has_elements ? ND(self)->count * ND(self)->item : 0;
+    return PyLong_FromLongLong((long long)Py_TYPE(self)->tp_basicsize + elements);
+}
+
 /* Whether the class of an array says `_has_buffer = False`: cupy.ndarray, which no library may read by itself. */
 static bool numeric_is_closed(PyObject *self)
 {

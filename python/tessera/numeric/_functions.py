@@ -231,7 +231,7 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
         asked: Any = {
             "dtype": None if dtype is None else dtype_of(dtype),
             "order": None if order == "K" else order,
-            "copy": False if copy is False else True,  # NumPy's refusal, where it has to copy
+            "copy": copy if copy is None else bool(copy),  # memory of buffers is shared; NumPy's refusal to copy
         }
         try:
             made = numpy.array(object, **asked)
@@ -244,7 +244,7 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
                 "setting an array element with a sequence. The requested array would exceed the maximum number of "
                 f"dimension of {ndmax}."
             )
-        shares = made.base is not None or isinstance(object, (memoryview, bytearray, bytes))
+        shares = made.base is not None
         a, is_new = of_numpy(made, private=not shares), not shares
     wanted = a.dtype if dtype is None else fitted(a.dtype, dtype_of(dtype))
     if wanted.num != a.dtype.num and wanted == a.dtype:  # longlong, or what is equal to it

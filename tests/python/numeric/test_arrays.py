@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import array
 import copy
+import ctypes
 import hashlib
 import pickle
+import sys
 import weakref
 
 import numpy as np
@@ -323,3 +326,31 @@ def test_memory_of_an_object_is_kept_without_its_weak_references():
     assert places & {id(a) for a in made}  # objects where those were
     assert not any(weakref.getweakrefcount(a) for a in made)
     assert {ref() for ref in old + ended} == {None}
+
+
+BUFFERS = {
+    "bytearray": lambda: bytearray(b"abcd"),
+    "memoryview": lambda: memoryview(bytearray(b"abcd")),
+    "read-only": lambda: memoryview(b"abcd"),
+    "array": lambda: array.array("d", [1, 2, 3]),
+    "ctypes": lambda: ((ctypes.c_int * 2) * 3)(),
+    "steps": lambda: memoryview(np.arange(6.0))[::2],
+    "axes": lambda: memoryview(np.arange(6, dtype=">i4").reshape(2, 3)),
+}
+
+
+@pytest.mark.parametrize("kind", BUFFERS)
+@pytest.mark.parametrize("options", [{}, {"copy": True}, {"dtype": "f4"}, {"dtype": "u1"}, {"order": "F"}], ids=str)
+def test_memory_of_buffers_is_shared_as_numpy_shares_it(kind, options):
+    def seen(m):
+        buffer = BUFFERS[kind]()
+        made = m.asarray(buffer, **options)
+        shared = np.shares_memory(np.asarray(made), np.asarray(buffer))
+        return made.dtype, made.shape, made.flags.writeable, shared, made.tolist()
+
+    assert seen(tn) == seen(np)
+
+
+def test_the_size_of_an_object_has_the_elements_that_are_its_own():
+    a = tn.zeros(1000)
+    assert sys.getsizeof(a) - sys.getsizeof(a[:]) == a.nbytes and sys.getsizeof(a[:]) == sys.getsizeof(tn.zeros(0))

@@ -459,3 +459,12 @@ def test_numbers_of_the_other_byte_order_are_computed_with(n):
     assert ours[::-2].astype("f4").tobytes() == theirs[::-2].astype("f4").tobytes()
     with pytest.raises(ValueError, match="differ"):
         _core.numeric_turn(ours, tn.zeros(n + 1), 8)
+
+
+def test_record_arrays_are_pickled():
+    records = tn.rec.fromarrays([[1, 2], [3.5, 4]], names="a,b")
+    for protocol in (2, 5):
+        for thing in (records, records[1], tn.ma.mrecords.fromarrays([[1, 2]], names="a")):
+            again = pickle.loads(pickle.dumps(thing, protocol))
+            assert type(again) is type(thing) and again.dtype == thing.dtype and again.a.tolist() == thing.a.tolist()
+    assert pickle.loads(pickle.dumps(records.dtype)) == records.dtype and type(records[0]) is np.record
