@@ -16,7 +16,7 @@ from . import _functions as f
 from ._joining import concatenate, stack
 from ._meanings import has_meaning, meant, plain
 from ._ndarray import ndarray
-from ._reduce import into, scalar_of
+from ._reduce import checked_out, into, scalar_of
 from ._reduce import max as _max_of
 from ._reduce import min as _min_of
 from ._reduce import sum as _sum_of
@@ -411,9 +411,10 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def _dot(a: Any, b: Any, out: Any) -> Any:
-    a, b = f.asarray(a), f.asarray(b)
-    if out is not None and (not a.ndim or not b.ndim) and f.result_type(a, b).char not in _OF_BLAS:
-        return _multiply(a, b, out)
+    a, b, out = f.asarray(a), f.asarray(b), checked_out(out)
+    if out is not None and (not a.ndim or not b.ndim):
+        if f.result_type(a, b).char not in _OF_BLAS or max(a.ndim, b.ndim) > 2:
+            return _multiply(a, b, out)
     if isinstance(out, ndarray) and (out.dtype != f.result_type(a, b) or not out.flags.c_contiguous):
         raise ValueError(
             "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"

@@ -43,12 +43,12 @@ def axis_number(axis: Any) -> int:
 def _axes(a: ndarray, axis: Any) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(a.ndim))
-    return normalize_many(tuple(map(axis_number, axis if isinstance(axis, (tuple, list)) else (axis,))), a.ndim)
+    return normalize_many(tuple(map(axis_number, axis if isinstance(axis, tuple) else (axis,))), a.ndim)
 
 
 def reduced_axes(a: ndarray, axis: Any) -> tuple[int, ...]:
     """The axes of a reduction; 0 and -1 are some of arrays without axes, too, as NumPy has it."""
-    is_one = not a.ndim and axis is not None and not isinstance(axis, (tuple, list))
+    is_one = not a.ndim and axis is not None and not isinstance(axis, tuple)
     return () if is_one and axis_number(axis) in (0, -1) else _axes(a, axis)
 
 
@@ -79,6 +79,31 @@ def into(made: ndarray, out: Any, casting: str = "same_kind") -> Any:
         return copy_of(made, out, casting=casting)
     numpy.copyto(out, made.__array__(), casting=casting)  # type: ignore[arg-type]
     return out
+
+
+def named_out(out: Any) -> Any:
+    """What ``out=`` of a method of ufuncs names, by itself or in a tuple; functions take no tuples."""
+    if not isinstance(out, tuple):
+        return _plain_out(out)
+    if len(out) != 1:
+        raise ValueError(f"the tuple of out= must have one entry for the one result, found {len(out)}")
+    if out[0] is None:
+        raise TypeError("return arrays must be of ArrayType")
+    if out[0] is ...:
+        raise TypeError("must use `...` as `out=...` and not per-operand/in a tuple")
+    return checked_out(out[0])
+
+
+def checked_out(out: Any) -> Any:
+    """What ``out=`` names, which must be an array."""
+    if out is not None and not isinstance(out, (ndarray, numpy.ndarray)):
+        raise TypeError("return arrays must be of ArrayType")
+    return out
+
+
+def _plain_out(out: Any) -> Any:
+    """What ``out=`` of a function names, which may be ``...``, too: the result is an array."""
+    return out if out is ... else checked_out(out)
 
 
 def sum_dtype(dtype: Any) -> Any:
@@ -204,7 +229,7 @@ def _by_numpy(name: str, method: str, a: ndarray, axis: Any, dtype: Any, out: An
     dtype = bool if dtype is None and name in ("all", "any") else dtype
     given = {key: x for key, x in options.items() if x is not NO_VALUE and (key != "where" or x is not True)}
     made = _host.call(function.__name__, getattr(function, method), a, axis=axis, dtype=dtype, out=out, **given)
-    return made if out is None or out is ... else out[0] if isinstance(out, tuple) else out
+    return made if out is None or out is ... else out
 
 
 def fold(
@@ -213,6 +238,7 @@ def fold(
     """One of the C library's reductions, with everything that NumPy's take."""
     a, where = _items.numbers(asarray(a)), given_mask(where)
     where = True if where is None else where
+    out = _plain_out(out)
     if _is_numpys(a, dtype):
         return _by_numpy(name, "reduce", a, axis, dtype, out, keepdims=keepdims, initial=initial, where=where)
     if has_meaning(a):
@@ -372,7 +398,7 @@ def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     if keeps and made.ndim != rank:
         made = made.reshape((1,) * rank)
     if not isinstance(out, ndarray):
-        return into(made, out)
+        return into(made, _plain_out(out))
     if out.shape != made.shape:
         raise ValueError(f"output array does not match result of np.{name}: {out.shape}, not {made.shape}")
     if not numpy.can_cast(out.dtype, numpy.intp, "safe"):
@@ -417,7 +443,7 @@ def _float_of(a: ndarray, dtype: Any) -> tuple[Any, Any]:
 def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *,
          where: Any = NO_VALUE) -> Any:  # fmt: skip
     """Means along axes."""
-    a = asarray(a)
+    a, out = asarray(a), _plain_out(out)
     inner, outer = _float_of(a, dtype)
     keeps = keepdims is not NO_VALUE and bool(keepdims)
     n = _count(a, axis, where, keeps)
@@ -491,7 +517,7 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
-    a = asarray(a)
+    a, out = asarray(a), _plain_out(out)
     inner, outer = _float_of(a, dtype)
     if inner is None:
         raise TypeError(f"ufunc 'square' not supported for the input types, here {a.dtype}")
@@ -549,7 +575,7 @@ def _scanned(name: str, a: ndarray, dtype: Any) -> ndarray:
 
 def accumulate(name: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarray:
     """One of the C library's reductions of the first elements, for each number of them."""
-    a = _items.numbers(asarray(a))
+    a, out = _items.numbers(asarray(a)), None if out is ... else out  # it is an array anyway
     if axis is None:
         a, axis = ravel(a), 0
     if not a.ndim:
@@ -601,12 +627,12 @@ def _without_unit(dtype: Any) -> Any:
 
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> ndarray:
     """Sums of the first elements along an axis."""
-    return accumulate("sum", a, axis, _without_unit(dtype), out)
+    return accumulate("sum", a, axis, _without_unit(dtype), checked_out(out))
 
 
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> ndarray:
     """Products of the first elements along an axis."""
-    return accumulate("prod", a, axis, _without_unit(dtype), out)
+    return accumulate("prod", a, axis, _without_unit(dtype), checked_out(out))
 
 
 def _cumulative(
@@ -616,6 +642,7 @@ def _cumulative(
     from ._joining import concatenate
 
     x = asarray(x)
+    out = checked_out(out) if include_initial else named_out(out)
     if x.ndim == 0:
         x = x.reshape(1)
     if axis is None and x.ndim > 1:
@@ -648,7 +675,7 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> 
         asarray(
             FUNCTIONS["subtract"](max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
         ),
-        out,
+        _plain_out(out),
     )
 
 

@@ -120,6 +120,7 @@ class ufunc(_core.NumericFunction, metaclass=_Kind):
         if dtype is not None:
             _reduce.reduced_axes(_functions.asarray(array), axis)  # which NumPy looks at before loops
             self._check_loop(dtype)
+        out = _reduce.named_out(out)
         if self.__name__ not in FOLDS:
             from . import _ufunc_methods
 
@@ -159,7 +160,7 @@ class ufunc(_core.NumericFunction, metaclass=_Kind):
         axis = one_axis(array, axis, "accumulate")
         if dtype is not None:
             self._check_loop(dtype)
-        return _reduce.accumulate(FOLDS[self.__name__][0], array, axis, dtype, out)
+        return _reduce.accumulate(FOLDS[self.__name__][0], array, axis, dtype, _reduce.named_out(out))
 
     def _check_loop(self, dtype: Any) -> None:
         from ._ufunc_methods import check_loop

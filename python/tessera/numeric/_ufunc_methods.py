@@ -19,8 +19,8 @@ from ._joining import concatenate, stack
 from ._meanings import has_meaning
 from ._ndarray import ndarray
 from ._reduce import (
-    axis_number, begun, dtype_into, fitting_mask, given_mask, into, mask_of, reduced_axes, start_of, sum_dtype,
-    tell_of_first, warn_of_out, warn_of_parts
+    axis_number, begun, dtype_into, fitting_mask, given_mask, into, mask_of, named_out, reduced_axes, start_of,
+    sum_dtype, tell_of_first, warn_of_out, warn_of_parts
 )
 from ._setup import (
     ALL_FAULTS, INVALID, NO_VALUE, WEAK_KINDS, on, report, told_as, user_level, warn_of_lost_parts
@@ -328,7 +328,7 @@ def _names_once(a: ndarray, indices: Any) -> bool:
 
 def _at_once(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> bool:
     """Whether it is done by one call, for no element is named twice."""
-    if a._is_items or not all(type(x) in (int, float, complex) or type(x) is ndarray for x in given):
+    if a._is_items or has_meaning(a) or not all(type(x) in (int, float, complex, ndarray) for x in given):
         return False
     if not _names_once(a, indices):
         return False
@@ -459,7 +459,7 @@ def _at(function: Any, a: ndarray, indices: Any, given: tuple[Any, ...]) -> None
             warn_of_lost_parts(user_level())
         if a.dtype.kind in JOINED.get(function.__name__, "") and f.result_type(a, values) == a.dtype and flat.size:
             flat, values = _joined(function, flat, f.broadcast_to(f.asarray(values, a.dtype), flat.shape))
-    for chosen in _rounds(flat) if flat.size else ():
+    for chosen in _rounds(flat) if flat.size else (None,) * has_meaning(a):  # of none, too: for its errors
         here = flat if chosen is None else flat[chosen]
         other = values[chosen] if chosen is not None and isinstance(values, ndarray) else values
         made = f.asarray(
@@ -630,8 +630,8 @@ def accumulate(function: Any, a: Any, axis: Any, dtype: Any, out: Any) -> Any:
 
 
 def _one_out(out: Any) -> Any:
-    """What ``out=`` names, which may be a tuple of it, and must be writeable."""
-    out = out[0] if isinstance(out, tuple) else out
+    """What ``out=`` names, which must be writeable."""
+    out = named_out(None if out is ... else out)
     if isinstance(out, ndarray) and not out.flags.writeable:
         raise ValueError("output array is read-only")
     return out
