@@ -20,7 +20,7 @@ from ._reduce import checked_out, into, scalar_of
 from ._reduce import max as _max_of
 from ._reduce import min as _min_of
 from ._reduce import sum as _sum_of
-from ._setup import ALL_FAULTS, NO_VALUE, memory, told_as
+from ._setup import ALL_FAULTS, NO_VALUE, memory, named_dtype, told_as
 from ._ufunc import FUNCTIONS, select
 
 INNER = ("contracted", "product", "matmul_operator")
@@ -252,7 +252,7 @@ def _product_of(
     if any(map(has_meaning, operands)):
         kinds = " and ".join(str(x.dtype) for x in operands)
         raise TypeError(f"ufunc '{name}' did not contain a loop for operands of {kinds}")
-    dtype = None if options.get("dtype") is None else f.dtype_of(options["dtype"])
+    dtype = None if options.get("dtype") is None else named_dtype(options["dtype"])
     casting, whole = options.get("casting", "same_kind"), out[0] if isinstance(out, tuple) and out else out
     if isinstance(whole, ndarray) or casting != "same_kind":
         _check_casts(name, operands, whole, dtype, casting)

@@ -16,8 +16,8 @@ from ._functions import asarray, empty, normalize, normalize_many, ravel
 from ._meanings import has_meaning, truth
 from ._ndarray import ndarray
 from ._setup import (
-    ALL_FAULTS, ITEMS, NO_VALUE, OWN, HostDtype, dtype_of, is_held, loop_of, memory, stored_as, told_as, user_level,
-    warn_of_lost_parts,
+    ALL_FAULTS, ITEMS, NO_VALUE, OWN, HostDtype, dtype_of, is_held, loop_of, memory, named_dtype, stored_as, told_as,
+    user_level, warn_of_lost_parts,
 )  # fmt: skip
 from ._ufunc import FUNCTIONS, copy_of
 
@@ -432,7 +432,7 @@ def _count(a: ndarray, axis: Any, where: Any, keeps: bool) -> Any:
 def _float_of(a: ndarray, dtype: Any) -> tuple[Any, Any]:
     """The dtypes in which a mean is computed and given."""
     if dtype is not None:
-        return loop_of(dtype), loop_of(dtype)
+        return named_dtype(dtype), named_dtype(dtype)
     if has_meaning(a):
         return None, a.dtype
     if a.dtype.kind in "biu":
@@ -650,6 +650,7 @@ def _cumulative(
             "For arrays which have more than one dimension ``axis`` argument is required."
         )
     axis = normalize(0 if axis is None else axis, x.ndim)
+    dtype = None if dtype is None else named_dtype(dtype)
     made = accumulate(name, x, axis, dtype, None if include_initial else out)
     if include_initial:
         shape = [1 if d == axis else n for d, n in enumerate(x.shape)]

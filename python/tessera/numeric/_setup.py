@@ -63,6 +63,17 @@ def loop_of(what: Any) -> numpy.dtype[Any]:
     return found if found.isnative else found.newbyteorder("=")
 
 
+def named_dtype(what: Any) -> numpy.dtype[Any]:
+    """What ``dtype=`` and ``signature=`` name; a byte order or a unit is no part of a loop."""
+    dtype = dtype_of(what)
+    if not dtype.isnative or (dtype.kind in "mM" and numpy.datetime_data(dtype)[0] != "generic"):
+        raise TypeError(
+            "The `dtype` and `signature` arguments to ufuncs only select the general DType and not details such as "
+            f"the byte order or time unit: found {dtype!r}. Convert operands or use `out` for those."
+        )
+    return dtype
+
+
 def scalar(dtype: numpy.dtype[Any], data: bytes) -> Any:
     """The scalar of these bytes."""
     return numpy.frombuffer(data, dtype)[0]

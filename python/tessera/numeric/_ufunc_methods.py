@@ -23,7 +23,7 @@ from ._reduce import (
     sum_dtype, tell_of_first, warn_of_out, warn_of_parts
 )
 from ._setup import (
-    ALL_FAULTS, INVALID, NO_VALUE, WEAK_KINDS, on, report, told_as, user_level, warn_of_lost_parts
+    ALL_FAULTS, INVALID, NO_VALUE, WEAK_KINDS, named_dtype, on, report, told_as, user_level, warn_of_lost_parts
 )
 from ._sort import argsort
 from ._ufunc import FUNCTIONS, select
@@ -93,17 +93,6 @@ def _named(function: Any, signature: Any) -> list[Any]:
 
 
 _CODES = frozenset(numpy.typecodes["All"])
-
-
-def named_dtype(what: Any) -> Any:
-    """What ``dtype=`` and ``signature=`` name; a byte order or a unit is no part of a loop."""
-    dtype = f.dtype_of(what)
-    if not dtype.isnative or (dtype.kind in "mM" and numpy.datetime_data(dtype)[0] != "generic"):
-        raise TypeError(
-            "The `dtype` and `signature` arguments to ufuncs only select the general DType and not details such as "
-            f"the byte order or time unit: found {dtype!r}. Convert operands or use `out` for those."
-        )
-    return dtype
 
 
 def _loops(function: Any) -> Iterator[list[Any]]:

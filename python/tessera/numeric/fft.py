@@ -22,6 +22,7 @@ from . import _functions as f
 from ._fallback import by_host
 from ._host import count
 from ._joining import roll
+from ._meanings import has_meaning
 from ._ndarray import ndarray
 from ._reduce import into
 from ._setup import FUNCTION, of_numpy, place, to_numpy
@@ -116,10 +117,10 @@ def _lines(
     if n < 1:
         raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
     factor, axis = _factor(n, norm, inverse, a.dtype), f.normalize(axis, a.ndim)
-    if a.dtype.kind in "SU":
-        numpy.result_type(a.dtype, 1.0)  # which refuses texts, as NumPy's transforms do
     if reals == "from" and a.dtype.kind == "c":
         raise TypeError(f"a transform of real numbers cannot take {a.dtype}: use fft, or give it the real part")
+    if a._is_items or has_meaning(a):  # texts, dates: NumPy's error
+        {None: numpy.fft.fft, "from": numpy.fft.rfft, "to": numpy.fft.irfft}[reals](numpy.zeros(2, a.dtype))
     if a.device != "cpu":
         if _cufft.is_there():
             return into(_by_cufft(a, n, axis, inverse, factor, reals), out)

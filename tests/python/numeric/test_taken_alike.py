@@ -84,3 +84,20 @@ def test_running_sums_take_no_out_in_a_tuple(name, out):
 ])  # fmt: skip
 def test_axes_stand_in_tuples(name, axis):
     alike(f"np.{name}(np.ones((2, 2)), axis={axis})")
+
+
+@pytest.mark.parametrize("dtype", [">f8", "<f8", ">i4", "m8[D]"])
+@pytest.mark.parametrize("call", [
+    "mean(a", "var(a", "std(a", "nanmean(a", "cumulative_sum(a", "cumulative_prod(a", "sum(a", "add.reduce(a",
+    "add.accumulate(a", "maximum.accumulate(a", "subtract.accumulate(a", "hypot.reduce(a", "maximum.reduce(a",
+    "subtract.reduceat(a, [0]", "matmul(a, a", "vecdot(a, a", "matvec(a, a[0]", "vecmat(a[0], a",
+])  # fmt: skip
+def test_dtypes_of_reductions_and_products_have_no_byte_order(call, dtype):
+    alike(f"a = np.ones((1, 1)); np.{call.replace('cumulative_sum(a', 'cumulative_sum(a[0]')}, dtype='{dtype}')")
+
+
+@pytest.mark.parametrize("array", ["['1', '2']", "[b'1', b'2']", "np.array(['2001', '2002'], 'M8[D]')",
+                                   "np.array([1, 2], 'm8[D]')", "np.array(['1', '2'])"])  # fmt: skip
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fftn", "rfftn"])
+def test_texts_and_dates_are_not_transformed(name, array):
+    alike(f"np.fft.{name}({array})")
