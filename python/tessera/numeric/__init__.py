@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools as _functools
 import importlib as _importlib
+import sys as _sys
 import types as _types
 from typing import Any
 
@@ -139,6 +140,13 @@ def __dir__() -> list[str]:
     return sorted({name for name in globals() if not name.startswith("_")} - _numpys.FOUND | {*_LAZY, "doctor"})
 
 
+def _star() -> list[str]:
+    """What ``from tessera.numeric import *`` names, whatever was asked for before: NumPy's list, and what is ours."""
+    here = _sys.modules[__name__]
+    ours = {name for name in __dir__() if not hasattr(_numpy, name)} - {*_LAZY, "Any", "annotations", "doctor"}
+    return sorted(ours | {name for name in _numpy.__all__ if hasattr(here, name)})
+
+
 @_functools.lru_cache(256)  # programs that ask whether names are there ask often
 def _unknown(name: str) -> str:
     """What a program that asks for a name that is not there is told: NumPy's advice, where the name was NumPy's."""
@@ -155,6 +163,8 @@ def _unknown(name: str) -> str:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return _star()
     if name == "doctor":  # which reads files and writes JSON, as few programs do
         return _importlib.import_module(f"{__name__}._doctor").doctor
     if name in _LAZY:

@@ -706,7 +706,7 @@ def listed(given: tuple[Any, ...]) -> tuple[int, ...] | None:
         try:
             return (operator.index(only),)
         except TypeError:
-            if not hasattr(only, "__iter__"):
+            if not hasattr(only, "__getitem__"):
                 raise TypeError(f"expected a sequence of integers or a single integer, got {only!r}") from None
             given = only
     return tuple(map(operator.index, given))

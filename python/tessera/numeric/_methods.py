@@ -17,7 +17,7 @@ from . import _functions as f
 from . import _host, _items, _setup
 from ._meanings import has_meaning
 from ._ndarray import ndarray
-from ._setup import HostDtype, fitted, is_held
+from ._setup import NO_VALUE, HostDtype, fitted, is_held
 
 
 def astype(self: ndarray, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
@@ -88,13 +88,13 @@ def transpose(self: ndarray, *axes: Any) -> ndarray:
     return f.transpose(self, f.listed(axes) if axes else None)
 
 
-def view(self: ndarray, dtype: Any = None, type: Any = None) -> ndarray:
+def view(self: ndarray, dtype: Any = None, type: Any = NO_VALUE) -> ndarray:
     """The same memory, as another dtype if one is given."""
     if isinstance(dtype, builtins.type) and issubclass(dtype, ndarray):
         dtype, type = None, dtype
-    if type is not None and not (isinstance(type, builtins.type) and issubclass(type, ndarray)):
+    if type is not NO_VALUE and not (isinstance(type, builtins.type) and issubclass(type, ndarray)):
         raise ValueError(f"type must be ndarray or a class that derives from it, found {type!r}")
-    made, kind = _viewed(self, dtype), builtins.type(self) if type is None else type
+    made, kind = _viewed(self, dtype), builtins.type(self) if type is NO_VALUE else type
     if kind is ndarray:
         return made
     made = made._as(kind, self)

@@ -329,7 +329,7 @@ class ndarray(_core.NumericArray):
         """The array on a device: itself where it lies there, else a copy."""
         if stream is not None:
             raise ValueError("to_device(): stream= must be None: arrays move in the order of the program")
-        if isinstance(device, (int, float)):
+        if device is None or isinstance(device, (int, float)):
             raise TypeError(f"to_device() takes 'cpu', 'cuda' or 'cuda:N', found {device!r}")
         return _setup.place(self, device)
 
@@ -349,7 +349,7 @@ class ndarray(_core.NumericArray):
                 options["out"] = options["out"][0]
             return getattr(function, method)(*inputs, **options)
         by_operator = getattr(operator, OPERATORS.get(function.__name__, ""), None)
-        is_array = not isinstance(inputs[0], numpy.generic)  # whose operators call functions
+        is_array = len(inputs) == 2 and not isinstance(inputs[0], numpy.generic)  # whose operators call functions
         if by_operator and is_array and method == "__call__" and not options and is_derived(inputs[1]):
             return by_operator(_functions.asarray(inputs[0]), inputs[1])
         if getattr(numpy, function.__name__, None) is not function:  # another library's, of whatever name

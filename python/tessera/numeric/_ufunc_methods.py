@@ -628,7 +628,7 @@ def _one_out(out: Any) -> Any:
 
 def _put_into(out: ndarray, made: ndarray) -> Any:
     """What accumulate or reduceat gives, in the array that is named for it, which has as many axes."""
-    if out.ndim != made.ndim:
+    if out.ndim != made.ndim or any(m not in (1, n) for m, n in zip(made.shape, out.shape, strict=True)):
         raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match {made.shape}")
     warn_of_parts(made, out.dtype)
     return f.copy_of(made, out, casting="unsafe")

@@ -144,3 +144,18 @@ def test_modules_without_a_name_are_asked_for_it(path):
         module = getattr(module, name)
     assert not hasattr(module, "xqzwvk") and getattr(module, "xqzwvk", 3) == 3
     assert "has no attribute 'xqzwvk'" in str(refused(tn, lambda m: module.xqzwvk))
+
+
+def test_the_star_names_the_same_whatever_was_asked_for():
+    program = (
+        "import numpy, tessera.numeric as np\n"
+        "first, second = {}, {}\n"
+        "exec('from tessera.numeric import *', first)\n"
+        "np.interp, np.select, np.doctor\n"
+        "import tessera.numeric.matlib, tessera.numeric.array_api\n"
+        "exec('from tessera.numeric import *', second)\n"
+        "assert set(first) == set(second)\n"
+        "assert {*numpy.__all__} - {*first} <= {'core', 'ctypeslib', 'f2py', 'test'}\n"
+        "assert first['asnumpy'] is np.asnumpy and 'Any' not in first"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

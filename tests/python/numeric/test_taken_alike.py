@@ -101,3 +101,23 @@ def test_dtypes_of_reductions_and_products_have_no_byte_order(call, dtype):
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fftn", "rfftn"])
 def test_texts_and_dates_are_not_transformed(name, array):
     alike(f"np.fft.{name}({array})")
+
+
+@pytest.mark.parametrize("call", [
+    "np.ones(2).view(type=None)", "np.ones(2).view(None, None)", "np.ones(2).view(None)", "np.ones(2).view('i8')",
+    "np.ones(2).view(type=np.ndarray)", "np.ones(2).to_device(None)", "np.ones(2).to_device('cpu')",
+    "np.unravel_index(5, iter([3, 4]))", "np.unravel_index(5, {3, 4})", "np.unravel_index(5, range(3, 5))",
+    "np.ones((2, 3)).transpose(iter([1, 0]))", "np.ones((2, 3)).transpose([1, 0])",
+    "import numpy; np.ones(2).__array_ufunc__(numpy.add, '__call__')",
+    "import numpy; np.ones(2).__array_ufunc__(numpy.add, '__call__', np.ones(2))",
+    "np.subtract.accumulate(np.ones(2, 'D'), out=np.ones(3))",
+])  # fmt: skip
+def test_what_methods_refuse(call):
+    alike(call)
+
+
+@pytest.mark.filterwarnings("error")
+def test_shapes_are_looked_at_before_parts_are_lost():
+    for module in (numpy, tn):
+        with pytest.raises(ValueError, match="shape"):
+            module.subtract.accumulate(module.ones(2, "D"), out=module.ones(3))
