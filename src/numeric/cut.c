@@ -18,7 +18,7 @@ void ts__nd_group_begin(nd_group *group, ts_nd_graph *graph, const nd_node *like
     group->kept_args = 0;
     group->rows = 0;
     group->is_apart = false;
-    group->tells = false;
+    group->tells = group->in_order = false;
 }
 
 static bool group_has(const nd_group *group, const nd_node *node)
