@@ -76,7 +76,9 @@ def test_what_is_left_out_reads_what_the_statement_reads():
         ("m.add.accumulate(d, axis=0, out=b)", False),
         ("m.add.accumulate(a, axis=0, out=b)", False),
         ("m.cumsum(c, axis=None, out=b)", True),
-        ("m.cumsum(c, axis=0, out=c)", False),
+        ("m.cumsum(c, axis=0, out=c)", True),
+        ("m.cumsum(b, axis=0, out=c[:0])", True),
+        ("m.cumsum(b, axis=0, out=b)", False),
         ("m.take(b, [0], out=c, mode='wrap')", False),
         ("m.take(b[:0], [0], mode='wrap')", True),
     ):
