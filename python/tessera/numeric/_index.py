@@ -609,7 +609,11 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
     """Values to places along an axis."""
     if axis is None:
         _check_flat(indices)
-        f.asarray(arr).flat[indices] = values
+        a = f.asarray(arr)
+        line = a.reshape(-1)
+        line[_along(line, indices, 0)] = values
+        if not a.flags.c_contiguous:
+            a[...] = line.reshape(a.shape)
         return
     arr[_along(arr, indices, axis)] = values
 
